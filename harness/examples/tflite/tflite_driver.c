@@ -1,6 +1,6 @@
 /* A driver that runs models on TensorFlow Lite:
  *
- *     lib:./tflite_driver.so?library=PATH&threads=N&xnnpack=0|1&verbose=0|1
+ *     lib:./tflite_driver.so?library=PATH&threads=N&xnnpack=0|1&loops=0|1&verbose=0|1
  *
  * hal.h is the contract.  A model is checked and copied (tflite_hal_model.c), converted to a
  * .tflite model in memory by one rule for each operation (tflite_convert.c, tflite_ops_*.c), and
@@ -21,6 +21,7 @@
 struct driver {
     struct hal_driver base;
     struct tfl_library library;
+    bool loops;
     char version[64];
 };
 
@@ -107,41 +108,67 @@ static bool has_options(enum hal_version version, const struct hal_prepare_confi
            (unsigned) c->priority <= HAL_PRIORITY_HIGH;
 }
 
-/* A rule has the operation: whether TensorFlow Lite accepts it for these shapes, too, is asked of
- * itself, where the shapes are known. */
-static bool supports(const struct driver *d, const struct model *m, uint32_t i)
+/* The shapes of the inputs of a converted model; false: not all are known. */
+static bool input_shapes(const struct tfl_graph *g, struct tfl_shape *ret)
 {
-    const struct graphs *g = convert_operation(m, i);
-    size_t size = 0;
-    bool is_supported = false;
+    bool is_known = true;
 
-    if (!g)
-        return false;
-    const struct tfl_graph *main = &g->graph[0];
+    for (uint32_t i = 0; i < g->n_in; i++) {
+        const struct tfl_tensor *t = &g->tensor[g->in[i]];
+        ret[i].n_dims = t->n_dims;
+        memcpy(ret[i].dims, t->dims, sizeof(ret[i].dims));
+        is_known = is_known && t->rank_known;
+        for (uint32_t k = 0; k < t->n_dims; k++)
+            is_known = is_known && t->dims[k] > 0;
+    }
+    return is_known;
+}
+
+enum answer { REJECTED, ACCEPTED, SHAPES_UNKNOWN };
+
+/* Asks TensorFlow Lite whether it accepts a converted model, for these shapes. */
+static enum answer try_model(const struct driver *d, const struct graphs *g)
+{
+    size_t size = 0;
     uint8_t *bytes = tfl_serialise(g->graph, g->n, &size);
-    struct tfl_shape *shapes = calloc((size_t) main->n_in + 1, sizeof(*shapes));
-    if (bytes && shapes) {
-        is_supported = true;
-        for (uint32_t k = 0; k < main->n_in; k++) {
-            const struct tfl_tensor *t = &main->tensor[main->in[k]];
-            shapes[k].n_dims = t->n_dims;
-            memcpy(shapes[k].dims, t->dims, sizeof(shapes[k].dims));
-            for (uint32_t j = 0; j < t->n_dims; j++)
-                is_supported = is_supported && t->dims[j] > 0;
-            is_supported = is_supported && t->rank_known;
-        }
-        if (is_supported) {
-            struct tfl_interpreter *t =
-                tfl_new_interpreter(&d->library, bytes, size, main->n_in, shapes);
-            is_supported = t;
-            tfl_free_interpreter(t);
-        } else {
-            is_supported = true; /* its shapes are known when it runs */
-        }
+    struct tfl_shape *shapes = calloc((size_t) g->graph[0].n_in + 1, sizeof(*shapes));
+    enum answer answer = REJECTED;
+
+    if (bytes && shapes && !input_shapes(&g->graph[0], shapes)) {
+        answer = SHAPES_UNKNOWN;
+    } else if (bytes && shapes) {
+        struct tfl_interpreter *t =
+            tfl_new_interpreter(&d->library, bytes, size, g->graph[0].n_in, shapes);
+        answer = t ? ACCEPTED : REJECTED;
+        tfl_free_interpreter(t);
     }
     free(shapes);
     free(bytes);
-    return is_supported;
+    return answer;
+}
+
+/* An operation is supported if it has a rule, and TensorFlow Lite accepts the result alone.  It can
+ * be asked only where the shapes of all operands are known; else it is asked about the whole model,
+ * and if it rejects that, the operations that it was not asked about are not supported. */
+static enum hal_status find_supported(const struct driver *d, const struct model *m,
+                                      bool *supported)
+{
+    const uint32_t n = m->graph[0].n_steps;
+    enum answer *answers = arena_take(m->arena, n, sizeof(*answers));
+    bool all = true, asked = true;
+
+    for (uint32_t i = 0; answers && i < n; i++) {
+        const struct graphs *g = convert_operation(m, i);
+        answers[i] = g ? try_model(d, g) : REJECTED;
+        supported[i] = answers[i] != REJECTED;
+        all = all && supported[i];
+        asked = asked && answers[i] != SHAPES_UNKNOWN;
+    }
+    const struct graphs *whole = answers && all && !asked ? convert_model(m) : NULL;
+    if (whole && try_model(d, whole) == REJECTED)
+        for (uint32_t i = 0; i < n; i++)
+            supported[i] = answers[i] == ACCEPTED;
+    return m->arena->failed ? HAL_GENERAL_FAILURE : HAL_NONE;
 }
 
 static enum hal_status get_supported_operations(struct hal_driver *self, enum hal_version version,
@@ -149,33 +176,19 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
                                                 uint32_t *ret_n)
 {
     struct arena arena = { 0 };
-    struct model m;
+    struct model m = { 0 };
     enum hal_status status = HAL_INVALID_ARGUMENT;
 
     failure_clear();
     if (has_entry(version, HAL_1_0))
         status = load_model(version, model, &arena, &m);
-    for (uint32_t i = 0; status == HAL_NONE && i < m.graph[0].n_steps; i++)
-        supported[i] = supports((struct driver *) self, &m, i);
-    if (status == HAL_NONE && arena.failed)
-        status = HAL_GENERAL_FAILURE;
+    m.loops = ((struct driver *) self)->loops;
+    if (status == HAL_NONE)
+        status = find_supported((struct driver *) self, &m, supported);
     if (status == HAL_NONE)
         *ret_n = m.graph[0].n_steps;
     arena_free(&arena);
     return status;
-}
-
-static enum hal_status prepare(struct driver *d, struct arena *arena, const struct model *m,
-                               struct hal_prepared_model **ret_prepared)
-{
-    const struct graphs *g = convert_model(m);
-    size_t size = 0;
-    uint8_t *bytes = g ? tfl_serialise(g->graph, g->n, &size) : NULL;
-
-    if (!g && !arena->failed)
-        return HAL_INVALID_ARGUMENT; /* an operation is not supported */
-    *ret_prepared = bytes ? new_prepared_model(&d->library, m, bytes, size) : NULL;
-    return *ret_prepared ? HAL_NONE : HAL_GENERAL_FAILURE;
 }
 
 /* A valid model that the driver does not support launches; the callback gets the error. */
@@ -185,7 +198,7 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
                                      struct hal_prepare_callback *callback)
 {
     struct arena arena = { 0 };
-    struct model m;
+    struct model m = { 0 };
     struct hal_prepared_model *prepared = NULL;
     enum hal_status launched = HAL_INVALID_ARGUMENT, status;
 
@@ -193,10 +206,11 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
     if (has_entry(version, HAL_1_0) && has_options(version, config))
         launched = load_model(version, model, &arena, &m);
     status = launched;
+    m.loops = ((struct driver *) self)->loops;
     if (status == HAL_NONE && is_past_deadline(version, config->deadline))
         status = HAL_MISSED_DEADLINE_PERSISTENT;
     if (status == HAL_NONE)
-        status = prepare((struct driver *) self, &arena, &m, &prepared);
+        status = new_prepared_model(&((struct driver *) self)->library, &arena, &m, &prepared);
     arena_free(&arena);
     callback->notify(callback, status, prepared);
     return launched;
@@ -243,7 +257,14 @@ static bool parse_number(const char *text, long low, long high, int *ret)
 static bool parse_arguments(char *text, struct driver *d, const char **ret_path, char *why,
                             size_t why_size)
 {
-    int xnnpack = 0, verbose = 0;
+    int xnnpack = 0, verbose = 0, loops = 0;
+    const struct {
+        const char *name;
+        int low, high, *to;
+    } numbers[] = { { "threads", 1, 64, &d->library.threads },
+                    { "xnnpack", 0, 1, &xnnpack },
+                    { "verbose", 0, 1, &verbose },
+                    { "loops", 0, 1, &loops } };
 
     *ret_path = NULL;
     d->library.threads = 1;
@@ -254,33 +275,26 @@ static bool parse_arguments(char *text, struct driver *d, const char **ret_path,
         char *value = strchr(part, '=');
         if (value)
             *value++ = 0;
+        size_t i = 0;
+        while (i < COUNT(numbers) && strcmp(part, numbers[i].name) != 0)
+            i++;
         if (value && strcmp(part, "library") == 0) {
             *ret_path = value;
-        } else if (value && strcmp(part, "threads") == 0) {
-            if (!parse_number(value, 1, 64, &d->library.threads)) {
-                snprintf(why, why_size, "threads=%s: a number from 1 to 64 is expected", value);
-                return false;
-            }
-        } else if (value && strcmp(part, "xnnpack") == 0) {
-            if (!parse_number(value, 0, 1, &xnnpack)) {
-                snprintf(why, why_size, "xnnpack=%s: 0 or 1 is expected", value);
-                return false;
-            }
-        } else if (value && strcmp(part, "verbose") == 0) {
-            if (!parse_number(value, 0, 1, &verbose)) {
-                snprintf(why, why_size, "verbose=%s: 0 or 1 is expected", value);
-                return false;
-            }
-        } else {
-            snprintf(
-                why, why_size,
-                "argument %s: library=PATH, threads=N, xnnpack=0|1 and verbose=0|1 are expected",
-                part);
+        } else if (!value || i == COUNT(numbers)) {
+            snprintf(why, why_size,
+                     "unknown argument %s; the arguments are library=PATH, threads=N, xnnpack=0|1, "
+                     "loops=0|1 and verbose=0|1",
+                     part);
+            return false;
+        } else if (!parse_number(value, numbers[i].low, numbers[i].high, numbers[i].to)) {
+            snprintf(why, why_size, "%s=%s: a number from %d to %d is expected", part, value,
+                     numbers[i].low, numbers[i].high);
             return false;
         }
     }
     d->library.xnnpack = xnnpack;
     d->library.verbose = verbose;
+    d->loops = loops;
     if (!*ret_path || !**ret_path)
         snprintf(why, why_size, "library=PATH is missing: the path of libtensorflowlite_c.so");
     return *ret_path && **ret_path;

@@ -40,6 +40,7 @@ struct model {
     struct arena *arena;
     uint32_t n_graphs;
     struct subgraph *graph; /* the main one first */
+    bool loops;             /* WHILE is supported, though nothing limits its time */
 };
 
 /* Size of an element in bytes; 0: a type that the driver does not know. */

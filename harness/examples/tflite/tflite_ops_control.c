@@ -36,7 +36,8 @@ static void convert_if(struct converter *c, const struct rule *r)
     emit(c, r->code, r->options, values, n + 1, x, n_out, y);
 }
 
-/* All arguments of TensorFlow Lite's loop are state, and outputs.  It has no time limit. */
+/* All arguments of TensorFlow Lite's loop are state, and outputs.  It has no time limit, which a
+ * driver has to keep: loops are supported on request only. */
 static void convert_while(struct converter *c, const struct rule *r)
 {
     const uint32_t n = c->step->n_in - 2;
@@ -44,7 +45,7 @@ static void convert_while(struct converter *c, const struct rule *r)
     int32_t *x = arena_take(c->to->arena, n, sizeof(*x)),
             *y = arena_take(c->to->arena, n, sizeof(*y));
 
-    if (!x || !y || !require(c, c->step->n_out <= n))
+    if (!x || !y || !require(c, c->model->loops && c->step->n_out <= n))
         return;
     arguments(c, 2, n, x);
     for (uint32_t i = 0; i < n; i++)

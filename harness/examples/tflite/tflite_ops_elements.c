@@ -269,29 +269,26 @@ static void convert_instance_normalization(struct converter *c, const struct rul
 
 /* ---- reductions */
 
-/* If no dimension is left, the output is [1] in NNAPI and a scalar in TensorFlow Lite. */
-static bool reduces_all(struct converter *c, const struct value *v, const int32_t *axes, uint32_t n)
-{
-    uint32_t reduced = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        reduced |= 1u << axis_of(c, v, axes[i]);
-    return reduced == (1u << v->n_dims) - 1;
-}
-
+/* If no dimension is left, the output is [1] in NNAPI and a scalar in TensorFlow Lite, which ends
+ * the process if there are more axes than dimensions: each is named once. */
 static void convert_reduction(struct converter *c, const struct rule *r)
 {
     const struct value *v = input_of(c, 0), *y = output_of(c, 0);
     const int32_t keep = number(c, 2, 0) > 0;
-    uint32_t n = 0;
+    uint32_t n = 0, reduced = 0, n_unique = 0;
     const int32_t *axes = numbers(c, 1, &n);
-    bool all = false;
+    int32_t unique[HAL_MAX_RANK];
 
-    require(c, !is_quantised(v) || has_same_scale(v, y));
-    if (!keep && require(c, axes))
-        all = reduces_all(c, v, axes, n);
+    require(c, axes && (!is_quantised(v) || has_same_scale(v, y)));
+    for (uint32_t i = 0; c->supported && i < n; i++)
+        reduced |= 1u << axis_of(c, v, axes[i]);
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        if (reduced & 1u << i)
+            unique[n_unique++] = (int32_t) i;
+    const bool all = !keep && n_unique == v->n_dims;
     const int32_t to = all ? like(c, out(c, 0)) : out(c, 0);
-    emit(c, r->code, r->options, &keep, 2, (int32_t[]){ in(c, 0), in(c, 1) }, 1, &to);
+    emit(c, r->code, r->options, &keep, 2,
+         (int32_t[]){ in(c, 0), constant_ints(c, n_unique, unique) }, 1, &to);
     if (all)
         reshape(c, to, 1, (int32_t[]){ 1 }, out(c, 0));
 }

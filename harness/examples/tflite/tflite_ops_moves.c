@@ -147,6 +147,31 @@ static void convert_split(struct converter *c, const struct rule *r)
              c->step->n_out, y);
 }
 
+/* Whether each dimension that is removed selects one element, forwards: TensorFlow Lite also
+ * removes others, of which it takes the first element. */
+static bool selects_one(struct converter *c, const struct value *v, uint32_t begin_mask,
+                        uint32_t end_mask, uint32_t removed)
+{
+    uint32_t n[3] = { 0 };
+    const int32_t *begin = numbers(c, 1, &n[0]), *end = numbers(c, 2, &n[1]);
+    const int32_t *stride = numbers(c, 3, &n[2]);
+
+    if (removed && (!begin || !end || !stride))
+        return false;
+    for (uint32_t i = 0; i < v->n_dims; i++) {
+        const int64_t size = v->dims[i];
+        if (!(removed & 1u << i))
+            continue;
+        if (!size || i >= n[0] || i >= n[1] || i >= n[2] || stride[i] <= 0)
+            return false;
+        const int64_t first = begin_mask & 1u << i ? 0 : begin[i] < 0 ? begin[i] + size : begin[i];
+        const int64_t last = end_mask & 1u << i ? size : end[i] < 0 ? end[i] + size : end[i];
+        if (last - first != 1)
+            return false;
+    }
+    return true;
+}
+
 static void convert_strided_slice(struct converter *c, const struct rule *r)
 {
     const struct value *v = input_of(c, 0);
@@ -155,6 +180,7 @@ static void convert_strided_slice(struct converter *c, const struct rule *r)
     const int32_t to = all ? like(c, out(c, 0)) : out(c, 0);
 
     require_same_scale(c, 0);
+    require(c, selects_one(c, v, (uint32_t) values[0], (uint32_t) values[1], (uint32_t) values[4]));
     emit(c, r->code, r->options, values, 4, (int32_t[]){ in(c, 0), in(c, 1), in(c, 2), in(c, 3) },
          1, &to);
     if (all)

@@ -106,8 +106,11 @@ static void convert_rnn_both_ways(struct converter *c, const struct rule *r)
     const int32_t values[] = { time_major, cell_activation(c, 12), 0 };
     int32_t x[12], y[2];
 
-    /* It gives the backward cell an auxiliary input of its own only with the time first. */
+    /* It gives the backward cell an auxiliary input of its own only with the time first, and then
+     * reads auxiliary inputs as if they were of the size of the input. */
     require(c, is_omitted(c, 9) || !is_omitted(c, 10) || time_major);
+    require(c, is_omitted(c, 9) || !time_major ||
+                   (v->n_dims == 3 && input_of(c, 9)->dims[2] == v->dims[2]));
     require(c, !time_major || (is_shape_known(v) && units && is_shape_known(units)));
     tensors_in(c, 0, 12, x);
     x[4] = state_in(c, 4);

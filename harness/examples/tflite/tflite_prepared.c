@@ -5,22 +5,35 @@
 #include <string.h>
 #include <time.h>
 
+#include "tflite_convert.h"
 #include "tflite_failure.h"
 #include "tflite_memory.h"
 
 struct prepared {
     struct hal_prepared_model base;
     const struct tfl_library *library;
-    uint8_t *bytes; /* the .tflite file */
-    size_t size;
-    struct value *in, *out; /* without their constants */
+    struct arena arena; /* of the model, which is converted again when a request omits inputs */
+    struct model model;
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t finished;
     uint32_t n_running;                  /* asynchronous executions */
-    struct tfl_interpreter *interpreter; /* for inputs of these shapes; NULL: none yet */
-    struct tfl_shape *shape;
+    struct tfl_interpreter *interpreter; /* NULL: none yet */
+    uint8_t *bytes;                      /* the .tflite file that it runs */
+    size_t size;
+    struct tfl_shape *shape; /* of the inputs that it is for */
+    bool *is_omitted;        /* the inputs that are not there */
 };
+
+static struct value *input_value(const struct prepared *p, uint32_t i)
+{
+    return &p->model.graph[0].value[p->model.graph[0].in[i]];
+}
+
+static const struct value *output_value(const struct prepared *p, uint32_t i)
+{
+    return &p->model.graph[0].value[p->model.graph[0].out[i]];
+}
 
 bool has_entry(enum hal_version version, enum hal_version since)
 {
@@ -41,7 +54,8 @@ bool is_past_deadline(enum hal_version version, uint64_t deadline)
            now(version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC) >= deadline;
 }
 
-bool shape_of(const struct value *v, struct tfl_shape *ret_shape)
+/* False: the shape is not completely known. */
+static bool shape_of(const struct value *v, struct tfl_shape *ret_shape)
 {
     ret_shape->n_dims = v->n_dims;
     for (uint32_t i = 0; i < v->n_dims; i++) {
@@ -65,7 +79,7 @@ static size_t bytes_of(const struct value *v, const struct tfl_shape *s)
 /* ---- requests */
 
 struct argument {
-    uint8_t *data;
+    uint8_t *data; /* NULL: an input that is omitted */
     size_t length;
     struct tfl_shape shape; /* an input's; an output's, as far as the request knows it: 0 not */
 };
@@ -132,10 +146,12 @@ static enum hal_status open_arguments(struct run *r, const struct hal_request *q
             return HAL_INVALID_ARGUMENT;
     for (uint32_t i = 0; i < p->base.n_inputs; i++) {
         if (q->inputs[i].has_no_value) {
-            failure_set("input %u is omitted by the request, but not by the model", i);
-            return HAL_GENERAL_FAILURE;
+            r->in[i].shape = is_scalar_type(input_value(p, i)->type)
+                                 ? (struct tfl_shape){ 0 }
+                                 : (struct tfl_shape){ 1, { 1 } };
+            continue;
         }
-        if (!place(r, &q->inputs[i], &p->in[i], false, &r->in[i]))
+        if (!place(r, &q->inputs[i], input_value(p, i), false, &r->in[i]))
             return HAL_INVALID_ARGUMENT;
         if (!r->in[i].length) {
             failure_set("input %u has no elements; TensorFlow Lite needs some", i);
@@ -143,7 +159,8 @@ static enum hal_status open_arguments(struct run *r, const struct hal_request *q
         }
     }
     for (uint32_t i = 0; i < p->base.n_outputs; i++)
-        if (q->outputs[i].has_no_value || !place(r, &q->outputs[i], &p->out[i], true, &r->out[i]))
+        if (q->outputs[i].has_no_value ||
+            !place(r, &q->outputs[i], output_value(p, i), true, &r->out[i]))
             return HAL_INVALID_ARGUMENT;
     return HAL_NONE;
 }
@@ -183,19 +200,54 @@ static void close_run(struct run *r)
 
 /* ---- executions */
 
-/* Makes the interpreter one for the shapes of this execution. */
+/* Converts the model, without the inputs that are omitted, and makes an interpreter for p->shape,
+ * if that is known.  HAL_INVALID_ARGUMENT: an operation is not supported. */
+static enum hal_status convert_and_open(struct prepared *p, bool is_known)
+{
+    struct arena arena = { 0 };
+    struct model m = p->model;
+    const struct graphs *g;
+    size_t size = 0;
+
+    m.arena = &arena;
+    tfl_free_interpreter(p->interpreter);
+    p->interpreter = NULL;
+    free(p->bytes);
+    for (uint32_t i = 0; i < p->base.n_inputs; i++)
+        input_value(p, i)->lifetime = p->is_omitted[i] ? HAL_NO_VALUE : HAL_SUBGRAPH_INPUT;
+    g = convert_model(&m);
+    p->bytes = g ? tfl_serialise(g->graph, g->n, &size) : NULL;
+    const bool is_unsupported = !g && !arena.failed;
+    arena_free(&arena);
+    if (is_unsupported)
+        failure_set("an operation is not supported");
+    if (!p->bytes)
+        return is_unsupported ? HAL_INVALID_ARGUMENT : HAL_GENERAL_FAILURE;
+    p->size = size;
+    if (is_known)
+        p->interpreter =
+            tfl_new_interpreter(p->library, p->bytes, size, p->base.n_inputs, p->shape);
+    return p->interpreter || !is_known ? HAL_NONE : HAL_GENERAL_FAILURE;
+}
+
+/* Makes the interpreter one for the inputs of this execution. */
 static bool choose_interpreter(struct run *r)
 {
     struct prepared *p = r->p;
-    bool fits = p->interpreter;
+    bool is_same_model = p->bytes, is_same_shape = p->interpreter;
 
     for (uint32_t i = 0; i < p->base.n_inputs; i++) {
         const struct tfl_shape *a = &p->shape[i], *b = &r->in[i].shape;
         if (a->n_dims != b->n_dims || memcmp(a->dims, b->dims, a->n_dims * sizeof(*a->dims)) != 0)
-            fits = false;
+            is_same_shape = false;
+        if (p->is_omitted[i] != !r->in[i].data)
+            is_same_model = false;
         p->shape[i] = *b;
+        p->is_omitted[i] = !r->in[i].data;
     }
-    if (fits)
+    if (!is_same_model)
+        return convert_and_open(p, true) == HAL_NONE;
+    if (is_same_shape)
         return true;
     tfl_free_interpreter(p->interpreter);
     p->interpreter = tfl_new_interpreter(p->library, p->bytes, p->size, p->base.n_inputs, p->shape);
@@ -208,9 +260,9 @@ static bool write_input(struct run *r, uint32_t i)
     const struct argument *a = &r->in[i];
     size_t size;
     uint8_t *to = tfl_input(r->p->interpreter, i, &size);
-    const int32_t type = r->p->in[i].type;
+    const int32_t type = input_value(r->p, i)->type;
 
-    if (!to) /* no operation reads it */
+    if (!to || !a->data) /* no operation reads it */
         return true;
     if (size != a->length)
         return false;
@@ -225,7 +277,7 @@ static bool check_shape(const struct run *r, uint32_t i, struct tfl_shape *s)
 {
     const struct tfl_shape *known = &r->out[i].shape;
 
-    if (!s->n_dims && !is_scalar_type(r->p->out[i].type))
+    if (!s->n_dims && !is_scalar_type(output_value(r->p, i)->type))
         *s = (struct tfl_shape){ 1, { 1 } };
     if (known->n_dims && known->n_dims != s->n_dims)
         return false;
@@ -242,7 +294,7 @@ static enum hal_status read_output(struct run *r, uint32_t i)
     size_t size;
     const void *from = tfl_output(r->p->interpreter, i, &size, &s);
 
-    if (!check_shape(r, i, &s) || (size && !from) || size != bytes_of(&r->p->out[i], &s)) {
+    if (!check_shape(r, i, &s) || (size && !from) || size != bytes_of(output_value(r->p, i), &s)) {
         failure_set("output %u has another shape than the model gives", i);
         return HAL_GENERAL_FAILURE;
     }
@@ -402,9 +454,7 @@ static void release(struct hal_prepared_model *self)
     pthread_cond_destroy(&p->finished);
     pthread_mutex_destroy(&p->lock);
     free(p->bytes);
-    free(p->in);
-    free(p->out);
-    free(p->shape);
+    arena_free(&p->arena);
     free(p);
 }
 
@@ -414,43 +464,32 @@ static const struct hal_prepared_model_methods methods = {
     .release = release,
 };
 
-static struct value *values_of(const struct subgraph *g, const uint32_t *list, uint32_t n)
-{
-    struct value *made = calloc((size_t) n + 1, sizeof(*made));
-
-    for (uint32_t i = 0; made && i < n; i++) {
-        made[i] = g->value[list[i]];
-        made[i].channel_scales = NULL;
-    }
-    return made;
-}
-
-struct hal_prepared_model *new_prepared_model(const struct tfl_library *library,
-                                              const struct model *m, uint8_t *bytes, size_t size)
+enum hal_status new_prepared_model(const struct tfl_library *library, struct arena *arena,
+                                   const struct model *m, struct hal_prepared_model **ret_prepared)
 {
     const struct subgraph *g = &m->graph[0];
     struct prepared *p = calloc(1, sizeof(*p));
     bool is_known = true;
 
-    if (!p) {
-        free(bytes);
-        return NULL;
-    }
+    if (!p)
+        return HAL_GENERAL_FAILURE;
     *p = (struct prepared){ .base = { &methods, g->n_in, g->n_out },
                             .library = library,
-                            .bytes = bytes,
-                            .size = size,
-                            .in = values_of(g, g->in, g->n_in),
-                            .out = values_of(g, g->out, g->n_out),
-                            .shape = calloc((size_t) g->n_in + 1, sizeof(*p->shape)) };
+                            .model = *m,
+                            .shape = arena_take(arena, g->n_in, sizeof(*p->shape)),
+                            .is_omitted = arena_take(arena, g->n_in, sizeof(*p->is_omitted)) };
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->finished, NULL);
-    for (uint32_t i = 0; p->in && p->shape && i < p->base.n_inputs; i++)
-        is_known = shape_of(&p->in[i], &p->shape[i]) && is_known;
-    if (p->in && p->out && p->shape && is_known)
-        p->interpreter = tfl_new_interpreter(library, bytes, size, p->base.n_inputs, p->shape);
-    if (p->in && p->out && p->shape && (p->interpreter || !is_known))
-        return &p->base;
-    release(&p->base);
-    return NULL;
+    for (uint32_t i = 0; p->shape && i < g->n_in; i++)
+        is_known = shape_of(&g->value[g->in[i]], &p->shape[i]) && is_known;
+    const enum hal_status status =
+        arena->failed ? HAL_GENERAL_FAILURE : convert_and_open(p, is_known);
+    if (status != HAL_NONE) {
+        release(&p->base);
+        return status;
+    }
+    p->arena = *arena;
+    *arena = (struct arena){ 0 };
+    *ret_prepared = &p->base;
+    return HAL_NONE;
 }

@@ -9,12 +9,9 @@
 bool has_entry(enum hal_version version, enum hal_version since);
 bool is_past_deadline(enum hal_version version, uint64_t deadline);
 
-/* Prepares a model that has been loaded, with the bytes of its conversion, which the prepared model
- * owns from then on, also if this fails.  NULL: out of memory, or TensorFlow Lite rejects it. */
-struct hal_prepared_model *new_prepared_model(const struct tfl_library *library,
-                                              const struct model *m, uint8_t *bytes, size_t size);
-
-/* The shape of an input as far as it is known; false: not completely. */
-bool shape_of(const struct value *v, struct tfl_shape *ret_shape);
+/* Prepares a model that has been loaded into the arena, which the prepared model owns from then on
+ * unless this fails.  HAL_INVALID_ARGUMENT: an operation is not supported. */
+enum hal_status new_prepared_model(const struct tfl_library *library, struct arena *arena,
+                                   const struct model *m, struct hal_prepared_model **ret_prepared);
 
 #endif
