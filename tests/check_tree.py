@@ -29,7 +29,7 @@ ROOMS = {
     "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "service", "remote", "isolation",
             "client", "host"],
     "specs": ["python"],
-    "harness": ["aidl", "skeleton", "trace", "check", "cli", "store", "run", "conform", "suites", "commands"],
+    "harness": ["aidl", "skeleton", "examples", "trace", "check", "cli", "store", "run", "conform", "suites", "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "cli", "fuzz",
               "oracle", "corpus", "bench"],
 }
@@ -38,8 +38,8 @@ README_LINES = 10
 # Maximum number of source files (.c, .py) directly in a folder with rooms; names that are not counted.
 MOST_FILES = 26
 UNCOUNTED = {"golden/ops": r"\w+\.c"}
-# Sources of the drivers that `halcyon new-driver` writes, together with hal.h.
-SKELETON = "harness/skeleton/"
+# Sources of drivers that use hal.h and nothing else: those that `halcyon new-driver` writes, and examples.
+DRIVERS = ("harness/skeleton/", "harness/examples/")
 # Operations that a file may name: loop counters, faults, fused activations.
 NAMED_BY = {
     "randgraph/control_flow.c": {"ADD", "LESS"},
@@ -201,7 +201,7 @@ def check_tags(root, headers):
     """No two headers define the same tag."""
     seen = {}
     for path in headers:
-        if path.startswith(SKELETON):
+        if path.startswith(DRIVERS):
             continue
         for number, line in enumerate(read_lines(root, path), 1):
             match = re.match(r"\s*(?:typedef\s+)?(?:struct|enum|union)\s+(\w+)\s*\{", line)
@@ -225,7 +225,7 @@ def operation_names(root, paths):
 def check_header(root, compiler, path):
     """A header must compile alone, with pedantic warnings."""
     command = [*compiler, "-std=gnu11", "-fsyntax-only", *WARNINGS, "-I", root, "-x", "c", "-"]
-    if path.startswith(SKELETON):
+    if path.startswith(DRIVERS):
         command += ["-I", os.path.join(root, "sim")]
     done = subprocess.run(command, input=f'#include "{path}"\n#include "{path}"\n', text=True,
                           capture_output=True, check=False)
@@ -262,7 +262,7 @@ def check_built(root, paths):
                 built[top] += "\n".join(read_lines(root, os.path.relpath(os.path.join(where, "meson.build"), root)))
     for path in paths:
         # Operations and extensions are listed in golden/*.def, the skeleton is built by tests.
-        if not path.endswith(".c") or re.match(rf"golden/(ops|extensions)/\w+\.c|{SKELETON}", path):
+        if not path.endswith(".c") or re.match(rf"golden/(ops|extensions)/\w+\.c|{'|'.join(DRIVERS)}", path):
             continue
         name = os.path.basename(path)[:-2]
         subject = re.sub(r"^test_", "", name)

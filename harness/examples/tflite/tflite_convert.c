@@ -45,6 +45,18 @@ bool has_same_scale(const struct value *a, const struct value *b)
     return a->type == b->type && a->scale == b->scale && a->zero == b->zero;
 }
 
+bool fits_products(const struct value *x, const struct value *weights, const struct value *y,
+                   double n)
+{
+    float scale = weights->scale;
+
+    for (uint32_t i = 0; i < weights->n_channel_scales; i++)
+        if (weights->channel_scales[i] > scale)
+            scale = weights->channel_scales[i];
+    const double factor = (double) x->scale * (double) scale / (double) y->scale;
+    return !is_quantised(x) || factor < 1 || 2 * factor * n * 255 * 255 < 0x1p31;
+}
+
 bool require(struct converter *c, bool condition)
 {
     if (!condition)

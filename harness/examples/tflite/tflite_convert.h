@@ -96,6 +96,11 @@ uint32_t axis_of(struct converter *c, const struct value *v, int32_t axis);
 bool is_shape_known(const struct value *v);
 bool is_quantised(const struct value *v);
 bool has_same_scale(const struct value *a, const struct value *b);
+/* Whether no sum of n products of 8-bit numbers overflows when it is converted to the scale of the
+ * output: TensorFlow Lite shifts it left in 32 bits if that scale is smaller than that of a
+ * product. */
+bool fits_products(const struct value *x, const struct value *weights, const struct value *y,
+                   double n);
 /* Type bit of a value, as in struct rule. */
 uint16_t type_bit(int32_t type);
 

@@ -137,8 +137,8 @@ static enum answer try_model(const struct driver *d, const struct graphs *g)
     if (bytes && shapes && !input_shapes(&g->graph[0], shapes)) {
         answer = SHAPES_UNKNOWN;
     } else if (bytes && shapes) {
-        struct tfl_interpreter *t =
-            tfl_new_interpreter(&d->library, bytes, size, g->graph[0].n_in, shapes);
+        struct tfl_interpreter *t = tfl_new_interpreter(&d->library, bytes, size, g->graph[0].n_in,
+                                                        shapes, !tfl_has_variables(g->graph, g->n));
         answer = t ? ACCEPTED : REJECTED;
         tfl_free_interpreter(t);
     }

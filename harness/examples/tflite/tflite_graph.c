@@ -102,6 +102,15 @@ void tfl_add_operator(struct tfl_graph *g, const struct tfl_operator *op)
     g->op[g->n_ops++] = copy;
 }
 
+bool tfl_has_variables(const struct tfl_graph *graph, uint32_t n_graphs)
+{
+    for (uint32_t i = 0; i < n_graphs; i++)
+        for (uint32_t k = 0; k < graph[i].n_tensors; k++)
+            if (graph[i].tensor[k].is_variable)
+                return true;
+    return false;
+}
+
 /* ---- serialisation */
 
 /* The operator codes in use, and the constants: buffer 0 is the empty one. */

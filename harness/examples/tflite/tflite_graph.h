@@ -197,6 +197,10 @@ struct tfl_graph {
 int32_t tfl_add_tensor(struct tfl_graph *g, const struct tfl_tensor *t);
 void tfl_add_operator(struct tfl_graph *g, const struct tfl_operator *op);
 
+/* Whether a tensor is a variable.  Operators that a delegate takes over are not run in order with
+ * those that change a variable. */
+bool tfl_has_variables(const struct tfl_graph *graph, uint32_t n_graphs);
+
 /* The model of these subgraphs, the first one being the main one, as malloc()ed bytes.  NULL: out
  * of memory, or larger than 2 GiB. */
 uint8_t *tfl_serialise(const struct tfl_graph *graph, uint32_t n_graphs, size_t *ret_size);

@@ -124,7 +124,7 @@ static void report(void *user, const char *format, va_list arguments)
 }
 
 static bool set_up(struct tfl_interpreter *t, const struct tfl_library *l, uint32_t n_inputs,
-                   const struct tfl_shape *shapes)
+                   const struct tfl_shape *shapes, bool delegates)
 {
     const struct tfl_api *api = t->api;
 
@@ -135,7 +135,7 @@ static bool set_up(struct tfl_interpreter *t, const struct tfl_library *l, uint3
         if (api->resize_input(t->interpreter, (int32_t) i, shapes[i].dims,
                               (int32_t) shapes[i].n_dims) != 0)
             return false;
-    if (l->xnnpack) {
+    if (l->xnnpack && delegates) {
         /* The options begin with the number of threads, and grow from version to version: the
          * members that follow are 0, which are the defaults but for the quantised operators. */
         const int32_t options[32] = { l->threads };
@@ -148,7 +148,7 @@ static bool set_up(struct tfl_interpreter *t, const struct tfl_library *l, uint3
 
 struct tfl_interpreter *tfl_new_interpreter(const struct tfl_library *l, const uint8_t *bytes,
                                             size_t size, uint32_t n_inputs,
-                                            const struct tfl_shape *shapes)
+                                            const struct tfl_shape *shapes, bool delegates)
 {
     struct tfl_interpreter *t = calloc(1, sizeof(*t));
 
@@ -160,7 +160,7 @@ struct tfl_interpreter *tfl_new_interpreter(const struct tfl_library *l, const u
     if (t->model && t->options) {
         t->api->options_set_threads(t->options, l->threads);
         t->api->options_set_reporter(t->options, report, (void *) (uintptr_t) l);
-        if (set_up(t, l, n_inputs, shapes))
+        if (set_up(t, l, n_inputs, shapes, delegates))
             return t;
     }
     tfl_free_interpreter(t);

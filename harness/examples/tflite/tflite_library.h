@@ -29,11 +29,12 @@ struct tfl_shape {
 /* A model ready to run on inputs of given shapes.  One execution at a time. */
 struct tfl_interpreter;
 
-/* bytes: a .tflite file, which must outlive the interpreter.  shapes: of each input.  NULL:
+/* bytes: a .tflite file, which must outlive the interpreter.  shapes: of each input.  delegates:
+ * whether XNNPACK may run operators, if the library is opened with it.  NULL:
  * TensorFlow Lite rejects the model; what it reports is the reason of the failure. */
 struct tfl_interpreter *tfl_new_interpreter(const struct tfl_library *l, const uint8_t *bytes,
                                             size_t size, uint32_t n_inputs,
-                                            const struct tfl_shape *shapes);
+                                            const struct tfl_shape *shapes, bool delegates);
 void tfl_free_interpreter(struct tfl_interpreter *t);
 
 /* Address and size of an input; NULL: it has no memory. */

@@ -123,7 +123,12 @@ static struct operands choose_typing(struct converter *c, int32_t x, int32_t y)
     struct operands o = { x, in(c, 1), in(c, 2), y, false };
     bool is_signed = v->type == HAL_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, wants_signed = is_signed;
 
-    if (!require(c, is_valid_typing(c)) || v->type == HAL_TYPE_TENSOR_FLOAT32)
+    double products = 1;
+
+    for (uint32_t i = 1; i < filter->n_dims; i++)
+        products *= filter->dims[i];
+    if (!require(c, is_valid_typing(c) && fits_products(v, filter, output_of(c, 0), products)) ||
+        v->type == HAL_TYPE_TENSOR_FLOAT32)
         return o;
     if (filter->type == HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
         wants_signed = true;

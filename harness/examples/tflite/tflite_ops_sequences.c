@@ -11,7 +11,9 @@ static void convert_fully_connected(struct converter *c, const struct rule *r)
     const int32_t activation = number(c, 3, 0);
 
     require(c, activation >= 0 && activation <= 3 && input_of(c, 1) && input_of(c, 2) &&
-                   input_of(c, 1)->type == input_of(c, 0)->type);
+                   input_of(c, 1)->type == input_of(c, 0)->type && input_of(c, 1)->n_dims == 2 &&
+                   fits_products(input_of(c, 0), input_of(c, 1), output_of(c, 0),
+                                 input_of(c, 1)->dims[1]));
     emit(c, r->code, r->options, &activation, 3, (int32_t[]){ in(c, 0), in(c, 1), in(c, 2) }, 1,
          (int32_t[]){ out(c, 0) });
 }
@@ -20,7 +22,8 @@ static void convert_batch_matmul(struct converter *c, const struct rule *r)
 {
     const struct value *x = input_of(c, 0), *y = input_of(c, 1);
 
-    require(c, y && x->type == y->type && x->n_dims == y->n_dims && x->n_dims >= 2);
+    require(c, y && x->type == y->type && x->n_dims == y->n_dims && x->n_dims >= 2 &&
+                   fits_products(x, y, output_of(c, 0), x->dims[x->n_dims - 1]));
     emit(c, r->code, r->options, (int32_t[]){ number(c, 2, 0), number(c, 3, 0) }, 2,
          (int32_t[]){ in(c, 0), in(c, 1) }, 1, (int32_t[]){ out(c, 0) });
 }

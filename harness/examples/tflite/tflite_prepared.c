@@ -21,6 +21,7 @@ struct prepared {
     struct tfl_interpreter *interpreter; /* NULL: none yet */
     uint8_t *bytes;                      /* the .tflite file that it runs */
     size_t size;
+    bool delegates;          /* XNNPACK may run operators */
     struct tfl_shape *shape; /* of the inputs that it is for */
     bool *is_omitted;        /* the inputs that are not there */
 };
@@ -217,6 +218,7 @@ static enum hal_status convert_and_open(struct prepared *p, bool is_known)
         input_value(p, i)->lifetime = p->is_omitted[i] ? HAL_NO_VALUE : HAL_SUBGRAPH_INPUT;
     g = convert_model(&m);
     p->bytes = g ? tfl_serialise(g->graph, g->n, &size) : NULL;
+    p->delegates = g && !tfl_has_variables(g->graph, g->n);
     const bool is_unsupported = !g && !arena.failed;
     arena_free(&arena);
     if (is_unsupported)
@@ -225,8 +227,8 @@ static enum hal_status convert_and_open(struct prepared *p, bool is_known)
         return is_unsupported ? HAL_INVALID_ARGUMENT : HAL_GENERAL_FAILURE;
     p->size = size;
     if (is_known)
-        p->interpreter =
-            tfl_new_interpreter(p->library, p->bytes, size, p->base.n_inputs, p->shape);
+        p->interpreter = tfl_new_interpreter(p->library, p->bytes, size, p->base.n_inputs, p->shape,
+                                             p->delegates);
     return p->interpreter || !is_known ? HAL_NONE : HAL_GENERAL_FAILURE;
 }
 
@@ -250,7 +252,8 @@ static bool choose_interpreter(struct run *r)
     if (is_same_shape)
         return true;
     tfl_free_interpreter(p->interpreter);
-    p->interpreter = tfl_new_interpreter(p->library, p->bytes, p->size, p->base.n_inputs, p->shape);
+    p->interpreter = tfl_new_interpreter(p->library, p->bytes, p->size, p->base.n_inputs, p->shape,
+                                         p->delegates);
     return p->interpreter;
 }
 
