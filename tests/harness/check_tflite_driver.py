@@ -20,8 +20,7 @@ import tempfile
 
 LEAST_OPERATIONS = 95
 # Verdicts of graphs that contain one of these operations may be fail: docs/tflite-driver.md, "Known deviations".
-DEVIATING = {"CAST", "LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM", "RESIZE_BILINEAR", "TOPK_V2",
-             "LOCAL_RESPONSE_NORMALIZATION", "TANH", "LOGISTIC", "HARD_SWISH"}
+DEVIATING = {"CAST", "LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "RESIZE_BILINEAR", "TOPK_V2", "LOCAL_RESPONSE_NORMALIZATION"}
 
 
 def run(*command, status, **options):
