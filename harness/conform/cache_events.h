@@ -1,10 +1,17 @@
 /* Table of changes to the files of a compilation cache, made before saving or between saving and
- * restoring, with the status that the driver must return when it restores.  Each row names the
+ * restoring, with the driver's answer when it restores.  Each row names the
  * rule of the VTS that it belongs to. */
 #ifndef HARNESS_CACHE_EVENTS_H
 #define HARNESS_CACHE_EVENTS_H
 
 #include "harness/conform/cache_files.h"
+
+/* What the HAL demands of restoring afterwards. */
+enum cache_outcome {
+    CACHE_STATUS,  /* the status of the row */
+    CACHE_FAILURE, /* INVALID_ARGUMENT or GENERAL_FAILURE */
+    CACHE_ANY      /* any status; of changed data files, which may change the results */
+};
 
 struct cache_event {
     const char *rule; /* "": not in the VTS */
@@ -13,7 +20,8 @@ struct cache_event {
     /* Applies variant `turn` (a file, byte or bit) of the change, counted from 0; returns whether
      * variant turn + 1 exists.  Fails the test if a system call fails. */
     bool (*happen)(struct files *f, uint32_t turn);
-    enum hal_status status; /* that restoring must return afterwards */
+    enum hal_status status; /* that restoring returns on the shipped devices */
+    enum cache_outcome outcome;
 };
 extern const struct cache_event cache_events[];
 extern const int cache_n_events;

@@ -5,9 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPERATIONS = 1024 };
-/* A preparation whose launch has failed calls back at once. */
-static const double FAILED_LAUNCH_SECONDS = 5;
+/* A preparation whose launch has failed calls back at once, on a loaded machine too. */
+static const double FAILED_LAUNCH_SECONDS = 20;
+
+/* A callback of a preparation.  So many are kept, as long as a late second call may come. */
+enum { PREPARATIONS = 256 };
+struct conform_preparation {
+    struct client_prepare_wait wait;
+    bool is_used;
+    unsigned reported; /* calls beyond the first one of which there is a finding */
+};
 
 bool conform_applies(const struct conform_rule *r, enum hal_version version)
 {
@@ -19,6 +26,16 @@ int conform_first(const struct conform *c, int at_least)
     int lowest = hal_level(c->driver->lowest_version) - 1;
 
     return lowest > at_least ? lowest : at_least;
+}
+
+bool conform_has_entry(const struct conform *c, enum hal_version version)
+{
+    return version >= c->lowest && version <= c->version;
+}
+
+bool conform_is_mine(const struct conform *c, uint32_t index)
+{
+    return c->n_parts <= 1 || index % c->n_parts == c->part;
 }
 
 /* ---- checks */
@@ -91,48 +108,120 @@ void conform_not_applicable(struct conform *c, const char *format, ...)
 
 /* ---- preparing */
 
+static void check_calls(struct conform *c, struct conform_preparation *k)
+{
+    unsigned calls = __atomic_load_n(&k->wait.calls, __ATOMIC_RELAXED);
+
+    if (!k->is_used || calls <= 1 || calls == k->reported)
+        return;
+    k->reported = calls;
+    require(c, false, "prepare_model calls its callback %u times, expected once", calls);
+}
+
+static struct client_prepare_wait *next_wait(struct conform *c)
+{
+    struct conform_preparation *k = &c->state->kept[c->state->prepared++ % PREPARATIONS];
+
+    check_calls(c, k);
+    if (!k->is_used)
+        client_prepare_wait_init(&k->wait);
+    pthread_mutex_lock(&k->wait.lock);
+    k->wait.calls = k->reported = 0;
+    k->wait.prepared = NULL;
+    k->is_used = true;
+    pthread_mutex_unlock(&k->wait.lock);
+    return &k->wait;
+}
+
 struct conform_prepared conform_prepare(struct conform *c, enum hal_version entry,
                                         const struct hal_model *model,
                                         const struct hal_prepare_config *config)
 {
+    const char *method = model ? "prepare_model" : "prepare_model_from_cache",
+               *doing = c->state->progress->doing;
     struct hal_driver *d = c->driver;
-    struct client_prepare_wait *wait = c->state->wait;
-    unsigned calls = ++c->state->prepared;
+
+    if (!model && !d->prepare_model_from_cache)
+        return (struct conform_prepared){ HAL_GENERAL_FAILURE, HAL_GENERAL_FAILURE, NULL };
+    struct client_prepare_wait *wait = next_wait(c);
     enum hal_status launched = model ? d->prepare_model(d, entry, model, config, &wait->base)
                                      : d->prepare_model_from_cache(d, entry, config, &wait->base);
-
     bool is_called =
-        client_prepare_await(wait, calls, launched == HAL_NONE ? 0 : FAILED_LAUNCH_SECONDS);
+        client_prepare_await(wait, 1, launched == HAL_NONE ? 0 : FAILED_LAUNCH_SECONDS);
     conform_must(is_called, "prepare_model fails and does not call its callback");
     struct conform_prepared p = { launched, wait->status, wait->prepared };
     require(c, launched == HAL_NONE || launched == p.status,
-            "prepare_model returns %s, its callback gets %s", hal_status_name(launched),
-            hal_status_name(p.status));
+            "%s: %s returns %s, its callback gets %s, expected the same", doing, method,
+            hal_status_name(launched), hal_status_name(p.status));
     require(c, (p.status == HAL_NONE) == (p.model != NULL),
-            "the callback gets %s %s a prepared model", hal_status_name(p.status),
-            p.model ? "with" : "without");
+            "%s: the callback of %s gets %s %s a prepared model", doing, method,
+            hal_status_name(p.status), p.model ? "with" : "without");
     return p;
 }
 
+/* Whether every operation is supported; *ret_status: of the query. */
+static bool query(const struct conform *c, enum hal_version version, const struct hal_model *model,
+                  enum hal_status *ret_status, uint32_t *ret_n)
+{
+    uint32_t n_operations = model->main.n_operations;
+    bool *supported = calloc(n_operations + 1, sizeof *supported), all = true;
+
+    conform_must(supported, "out of memory");
+    *ret_n = UINT32_MAX;
+    *ret_status = c->driver->get_supported_operations(c->driver, version, model, supported, ret_n);
+    for (uint32_t i = 0; i < n_operations; i++)
+        all = all && supported[i];
+    free(supported);
+    return all && *ret_status == HAL_NONE && *ret_n == n_operations;
+}
+
+bool conform_supports(const struct conform *c, enum hal_version version,
+                      const struct hal_model *model)
+{
+    enum hal_status s;
+    uint32_t n;
+
+    return query(c, version, model, &s, &n);
+}
+
+/* A driver may prepare a model that it does not report as supported. */
 struct hal_prepared_model *conform_prepare_supported(struct conform *c,
                                                      const struct hal_model *model)
 {
-    uint32_t n_operations = model->main.n_operations, n = 0;
-    bool supported[MAX_OPERATIONS], all = true;
+    const char *doing = c->state->progress->doing;
+    enum hal_status s;
+    uint32_t n;
+    bool all = query(c, c->version, model, &s, &n);
 
-    conform_must(n_operations <= MAX_OPERATIONS, "too many operations");
-    enum hal_status s =
-        c->driver->get_supported_operations(c->driver, c->version, model, supported, &n);
-    require(c, s == HAL_NONE && n == n_operations,
-            "get_supported_operations: %s, for %u operations", hal_status_name(s), n);
-    for (uint32_t i = 0; i < n_operations; i++)
-        all = all && i < n && supported[i];
+    require(c, s == HAL_NONE && n == model->main.n_operations,
+            "%s, a valid model: get_supported_operations returns %s, for %u of %u operations",
+            doing, hal_status_name(s), n == UINT32_MAX ? 0 : n, model->main.n_operations);
     struct conform_prepared p = conform_prepare(c, c->version, model, &client_default_preparation);
-    require(c, p.launched == HAL_NONE, "a legal model: prepare_model returns %s",
-            hal_status_name(p.launched));
-    require(c, (p.status == HAL_NONE) == (s == HAL_NONE && all), "%s, but prepare_model: %s",
-            all ? "supported" : "not supported", hal_status_name(p.status));
+    require(c, p.launched == HAL_NONE,
+            "%s, a valid model: prepare_model returns %s, expected NONE (the callback gets the "
+            "failure of a model that is not supported)",
+            doing, hal_status_name(p.launched));
+    require(c, !all || p.status == HAL_NONE,
+            "%s: reported as supported, but the callback of prepare_model gets %s", doing,
+            hal_status_name(p.status));
+    if (!p.model && !c->state->unsupported++)
+        snprintf(c->state->one_unsupported, CONFORM_NAME, "%.*s", CONFORM_NAME - 1, doing);
     return p.model;
+}
+
+/* A service returns GENERAL_FAILURE for a method that its driver does not have. */
+bool conform_cache_files_needed(struct conform *c, uint32_t *ret_n_model, uint32_t *ret_n_data,
+                                enum hal_status *ret_status)
+{
+    struct hal_driver *d = c->driver;
+
+    *ret_status = d->get_number_of_cache_files_needed
+                      ? d->get_number_of_cache_files_needed(d, ret_n_model, ret_n_data)
+                      : HAL_GENERAL_FAILURE;
+    if (d->get_number_of_cache_files_needed && (!c->is_remote || *ret_status == HAL_NONE))
+        return true;
+    conform_not_applicable(c, "the driver has no compilation cache");
+    return false;
 }
 
 /* ---- one rule */
@@ -152,23 +241,23 @@ int conform_begin(struct conform *c, struct conform_state *s, enum hal_version v
                   struct why *w)
 {
     *c = (struct conform){ .state = s };
-    s->wait = malloc(sizeof *s->wait);
-    if (!s->wait)
+    s->kept = calloc(PREPARATIONS, sizeof *s->kept);
+    if (!s->kept)
         return why_no_memory(w);
-    client_prepare_wait_init(s->wait);
-    s->prepared = 0;
+    s->missing = s->known = 0;
     if (s->open(s->user, &c->driver, &c->is_remote, w) < 0) {
-        free(s->wait);
+        free(s->kept);
         return -1;
     }
     c->version = version ? version : c->driver->hal_version;
+    c->lowest = c->driver->lowest_version;
     return 0;
 }
 
 void conform_end(struct conform *c)
 {
     c->driver->close(c->driver);
-    free(c->state->wait);
+    free(c->state->kept);
 }
 
 /* After a rule was left: its objects of the driver are not released, so this driver is not closed,
@@ -176,12 +265,14 @@ void conform_end(struct conform *c)
 static void replace_driver(struct conform *c)
 {
     struct why w = { 0 };
-    enum hal_version version = c->version;
+    struct conform left = *c;
 
-    if (conform_begin(c, c->state, version, &w) < 0) {
+    if (conform_begin(c, c->state, left.version, &w) < 0) {
         fprintf(stderr, "%s\n", w.text);
         abort();
     }
+    c->part = left.part;
+    c->n_parts = left.n_parts;
 }
 
 static void check_or_leave(struct conform *c, const struct conform_rule *r)
@@ -195,7 +286,7 @@ static void check_or_leave(struct conform *c, const struct conform_rule *r)
         return;
     }
     conform_must_return = NULL;
-    require(c, false, "%s", conform_must_text);
+    require(c, false, "%s: %s", c->state->progress->doing, conform_must_text);
     replace_driver(c);
 }
 
@@ -206,11 +297,14 @@ void conform_check(struct conform *c, const struct conform_rule *r,
     c->state->result = ret_result;
     c->state->progress = progress;
     conform_doing(c, "%s", "");
+    c->state->prepared = c->state->unsupported = 0;
     check_or_leave(c, r);
-    require(c, c->state->wait->calls == c->state->prepared, "%u preparations, but %u callbacks",
-            c->state->prepared, c->state->wait->calls);
-    c->state->prepared = c->state->wait->calls;
+    for (int i = 0; i < PREPARATIONS; i++)
+        check_calls(c, &c->state->kept[i]);
     ret_result->checks = progress->checks;
+    if (!ret_result->reason[0] && c->state->unsupported)
+        conform_not_applicable(c, "the driver supports none of the %u models, such as %s",
+                               c->state->unsupported, c->state->one_unsupported);
     ret_result->end = ret_result->failures     ? CONFORM_FAILED
                       : ret_result->checks > 0 ? CONFORM_PASSED
                       : ret_result->reason[0]  ? CONFORM_NOT_APPLICABLE

@@ -15,13 +15,16 @@
 #include "sim/hal/hal_convert.h"
 #include "sim/sim.h"
 
-enum { CONFORM_FINDINGS = 6, CONFORM_TEXT = 320 };
+enum { CONFORM_FINDINGS = 6, CONFORM_TEXT = 320, CONFORM_NAME = 120 };
 
 struct conform {
     enum hal_version version; /* of the entry points, unless a rule names others; at most the
                                  driver's own */
+    enum hal_version lowest;  /* of the driver's entry points: those of older versions are not
+                                 called */
     struct hal_driver *driver;
     bool is_remote;              /* the driver is a service: every call goes through its socket */
+    uint32_t part, n_parts;      /* of a rule that is_split: the part of its models to check */
     struct conform_state *state; /* private */
 };
 
@@ -31,6 +34,8 @@ struct conform_rule {
     const char *text;              /* what a conforming driver does; one line */
     void (*check)(struct conform *c, const void *data);
     const void *data; /* passed to check() */
+    bool is_split; /* checks every model of the lists of conform_models.h by itself: models may be
+                      divided among workers (conform_is_mine()) */
 };
 
 /* The rules of one file of harness/suites/. */
@@ -56,6 +61,10 @@ int conform_first(const struct conform *c, int at_least);
 
 /* Whether the rule concerns entry points of this version. */
 bool conform_applies(const struct conform_rule *r, enum hal_version version);
+/* Whether the driver has entry points of this version, none of them newer than the rule's. */
+bool conform_has_entry(const struct conform *c, enum hal_version version);
+/* Whether model `index` of a list belongs to the part of an is_split rule that is checked here. */
+bool conform_is_mine(const struct conform *c, uint32_t index);
 
 /* ---- checking a rule */
 
@@ -68,7 +77,8 @@ conform_expect(struct conform *c, bool ok, const char *file, int line, const cha
 bool conform_expect_status(struct conform *c, enum hal_status status, enum hal_status expected,
                            const char *file, int line, const char *what);
 
-/* What is being done: the text of a crash or hang. */
+/* What is being done, such as a model's name: the text of a crash or hang, and of failures that the
+ * helpers below find. */
 __attribute__((format(printf, 2, 3))) void conform_doing(struct conform *c, const char *format,
                                                          ...);
 
@@ -90,10 +100,20 @@ struct conform_prepared conform_prepare(struct conform *c, enum hal_version entr
                                         const struct hal_prepare_config *config);
 
 /* The same with the default configuration at the rule's version.  Returns NULL if the driver does
- * not support every operation.  Checks that the preparation of a legal model launches, and succeeds
- * for exactly those models that it supports. */
+ * not support every operation; if no model of a rule is supported and nothing else is checked, the
+ * rule is not applicable.  Checks that the preparation of a legal model launches, and succeeds if
+ * the driver supports the model.  Messages name it by conform_doing(). */
 struct hal_prepared_model *conform_prepare_supported(struct conform *c,
                                                      const struct hal_model *model);
+
+/* Whether the driver supports every operation of the model at that version; not a check. */
+bool conform_supports(const struct conform *c, enum hal_version version,
+                      const struct hal_model *model);
+
+/* Calls get_number_of_cache_files_needed.  False: the driver has no such method, and so no
+ * compilation cache; then a rule without other checks is not applicable. */
+bool conform_cache_files_needed(struct conform *c, uint32_t *ret_n_model, uint32_t *ret_n_data,
+                                enum hal_status *ret_status);
 
 /* Opens the target once more: another driver of the same kind; closed by the caller. */
 struct hal_driver *conform_open(const struct conform *c);
@@ -128,9 +148,13 @@ struct conform_state {
     void *user;
     struct conform_progress *progress;
     struct conform_result *result;
-    bool only_entries; /* of that version, on a later driver: no rule about the driver's own */
-    unsigned prepared; /* preparations so far on this driver */
-    struct client_prepare_wait *wait;
+    unsigned prepared;    /* preparations of this rule */
+    unsigned unsupported; /* models of this rule that the driver does not support */
+    char one_unsupported[CONFORM_NAME];
+    unsigned missing, known; /* a service's kinds of execution that it lacks, or was asked for: bit
+                                per conform_kinds */
+    struct conform_preparation *kept; /* callbacks of the latest preparations, which may be called
+                                         again */
 };
 
 /* Opens the driver for rules at that version (0: the driver's own).  *s holds open, keep_alive and

@@ -83,9 +83,9 @@ static void add_sum(struct build *b, const struct conform_tensor_type *l)
 }
 
 const struct conform_graph conform_graphs[] = {
-    { "RESHAPE", 1, 1, true, add_reshape }, { "two of RESHAPE", 2, 2, true, add_reshapes },
-    { "CONV_2D", 1, 1, false, add_conv },   { "two of CONV_2D", 2, 2, false, add_convs },
-    { "ADD", 2, 1, false, add_sum },
+    { "RESHAPE", 1, 1, add_reshape }, { "two of RESHAPE", 2, 2, add_reshapes },
+    { "CONV_2D", 1, 1, add_conv },    { "two of CONV_2D", 2, 2, add_convs },
+    { "ADD", 2, 1, add_sum },
 };
 const int conform_n_graphs = sizeof conform_graphs / sizeof *conform_graphs;
 
@@ -156,9 +156,8 @@ static void with_graph(struct conform *c, const struct conform_tensor_type *tens
     struct conform_graph_subject s = { c, tensor_type, graph };
 
     conform_graph_model(&s.model, graph, tensor_type, 1);
+    conform_doing(c, "%s of %s", graph->name, tensor_type->name);
     s.prepared = conform_prepare_supported(c, &s.model.hal);
-    EXPECT(c, s.prepared || !graph->everywhere, "%s of %s is not supported", graph->name,
-           tensor_type->name);
     if (s.prepared) {
         with(&s);
         s.prepared->methods->release(s.prepared);
@@ -203,10 +202,14 @@ struct hal_buffer *conform_allocate(struct conform *c, const struct conform_allo
     struct hal_buffer *b = (struct hal_buffer *) c;
 
     *ret_token = 99;
+    *ret_status = HAL_GENERAL_FAILURE;
+    if (!c->driver->allocate)
+        return NULL;
     *ret_status = c->driver->allocate(c->driver, &desc, n_models, models, count_roles(a->in), a->in,
                                       count_roles(a->out), a->out, &b, ret_token);
     EXPECT(c, (*ret_status == HAL_NONE) == (b != NULL) && !b == !*ret_token,
-           "allocate for %s: %s, token %u", a->what, hal_status_name(*ret_status), *ret_token);
+           "allocate for %s: %s %s a buffer, with token %u", a->what, hal_status_name(*ret_status),
+           b ? "with" : "without", *ret_token);
     return b;
 }
 
@@ -216,7 +219,11 @@ struct hal_buffer *conform_must_allocate(struct conform_graph_subject *s,
     enum hal_status status;
     struct hal_buffer *b = conform_allocate(s->conform, a, &s->prepared, 1, ret_token, &status);
 
-    EXPECT(s->conform, b, "allocate for %s, %s of %s: %s", a->what, s->graph->name,
-           s->tensor_type->name, hal_status_name(status));
+    if (status == HAL_GENERAL_FAILURE)
+        conform_not_applicable(s->conform, "the driver provides no buffer, such as for %s of %s",
+                               s->graph->name, s->tensor_type->name);
+    else
+        EXPECT(s->conform, b, "allocate for %s, %s of %s: %s, expected NONE or GENERAL_FAILURE",
+               a->what, s->graph->name, s->tensor_type->name, hal_status_name(status));
     return b;
 }

@@ -1,6 +1,6 @@
 /* Small models whose tensors all have one type and shape, as suites use them for memory domains:
- * one or two CONV_2D, an ADD, and one or two RESHAPE, which every shipped device supports in every
- * type; and buffers of a driver for their inputs and outputs. */
+ * one or two CONV_2D, an ADD, and one or two RESHAPE; and buffers of a driver for their inputs and
+ * outputs. */
 #ifndef HARNESS_CONFORM_GRAPHS_H
 #define HARNESS_CONFORM_GRAPHS_H
 
@@ -18,7 +18,6 @@ struct conform_tensor_type {
 struct conform_graph {
     const char *name;
     uint32_t n_inputs, n_outputs;
-    bool everywhere; /* every shipped device supports it in every type */
     void (*build)(struct build *b, const struct conform_tensor_type *tensor_type);
 };
 extern const struct conform_graph conform_graphs[];
@@ -60,12 +59,14 @@ struct conform_allocation {
 /* For input 0, and for output 0, of model 0. */
 extern const struct conform_allocation conform_one_input, conform_one_output;
 
-/* Allocates a buffer, released by the caller; NULL, with the status, if the driver refuses.  Checks
- * that buffer and token are returned with HAL_NONE and with no other status. */
+/* Allocates a buffer, released by the caller; NULL, with the status, if the driver refuses or has
+ * no allocate() (HAL_GENERAL_FAILURE).  Checks that buffer and token are returned with HAL_NONE and
+ * with no other status. */
 struct hal_buffer *conform_allocate(struct conform *c, const struct conform_allocation *a,
                                     struct hal_prepared_model *const *models, uint32_t n_models,
                                     uint32_t *ret_token, enum hal_status *ret_status);
-/* The same for the subject's model; a failure is one of the rule. */
+/* The same for the subject's model.  A driver may refuse by HAL_GENERAL_FAILURE, and a rule without
+ * other checks is not applicable then; any other failure is one of the rule. */
 struct hal_buffer *conform_must_allocate(struct conform_graph_subject *s,
                                          const struct conform_allocation *a, uint32_t *ret_token);
 

@@ -54,25 +54,22 @@ void conform_model_expect(struct conform_model *m)
     plan_free(plan);
 }
 
-/* The first of the operations that the driver supports; else the first one. */
-static const struct one_op *choose(const struct conform *c, const struct one_op *o, int n)
+static const struct one_op *choose(struct conform *c, const struct one_op *o, int n)
 {
-    const struct one_op *chosen = NULL;
-
-    for (int i = 0; i < n && !chosen; i++) {
+    for (int i = 0; i < n; i++) {
         struct conform_model m;
-        bool supported = false;
-        uint32_t n_answers = 0;
         conform_model_of(&m, &o[i]);
-        enum hal_status s = c->driver->get_supported_operations(c->driver, c->version, &m.hal,
-                                                                &supported, &n_answers);
-        chosen = s == HAL_NONE && n_answers == 1 && supported ? &o[i] : NULL;
+        bool is_supported = conform_model_is_of(&m, c) && conform_supports(c, c->version, &m.hal);
         conform_model_done(&m);
+        if (is_supported)
+            return &o[i];
     }
-    return chosen ? chosen : o;
+    conform_not_applicable(c, "the driver supports none of %d small operations, such as %s and %s",
+                           n, o[0].name, o[n - 1].name);
+    return NULL;
 }
 
-const struct one_op *conform_relu(const struct conform *c)
+const struct one_op *conform_relu(struct conform *c)
 {
     static const struct one_op list[] = {
         { "RELU of float32", "RELU", 1, { "F32[4]: -1 0 1 2" }, "F32[4]: 0 0 1 2" },
@@ -81,12 +78,65 @@ const struct one_op *conform_relu(const struct conform *c)
           1,
           { "U8[4]*1@128: 126 128 130 255" },
           "U8[4]*1@128: 128 128 130 255" },
+        { "RELU6 of float32", "RELU6", 1, { "F32[4]: -1 0 1 7" }, "F32[4]: 0 0 1 6" },
+        { "ADD of float32",
+          "ADD",
+          1,
+          { "F32[4]: 0 1 2 3", "F32[4]: 1 1 1 1", "INT32: 0" },
+          "F32[4]: 1 2 3 4" },
+        { "ADD of quant8",
+          "ADD",
+          1,
+          { "U8[4]*1@0: 0 1 2 3", "U8[4]*1@0: 1 1 1 1", "INT32: 0" },
+          "U8[4]*1@0: 1 2 3 4" },
+        { "MUL of float32",
+          "MUL",
+          1,
+          { "F32[4]: 0 1 2 3", "F32[4]: 1 2 2 2", "INT32: 0" },
+          "F32[4]: 0 2 4 6" },
+        { "FLOOR of float32", "FLOOR", 1, { "F32[4]: -0.5 0 1 2.5" }, "F32[4]: -1 0 1 2" },
+        { "RESHAPE of float32",
+          "RESHAPE",
+          1,
+          { "F32[2,2]: 1 2 3 4", "const I32[1]: 4" },
+          "F32[4]: 1 2 3 4" },
+        { "RESHAPE of quant8",
+          "RESHAPE",
+          1,
+          { "U8[2,2]*1@0: 1 2 3 4", "const I32[1]: 4" },
+          "U8[4]*1@0: 1 2 3 4" },
+        { "FULLY_CONNECTED of float32",
+          "FULLY_CONNECTED",
+          1,
+          { "F32[1,2]: 3 4", "const F32[2,2]: 1 0 0 1", "const F32[2]: 1 1", "INT32: 0" },
+          "F32[1,2]: 4 5" },
+        { "SUB of float32",
+          "SUB",
+          2,
+          { "F32[4]: 0 1 2 3", "F32[4]: 1 1 1 1", "INT32: 0" },
+          "F32[4]: -1 0 1 2" },
+        { "RELU of float16", "RELU", 3, { "F16[4]: -1 0 1 2" }, "F16[4]: 0 0 1 2" },
+        { "ADD of float16",
+          "ADD",
+          3,
+          { "F16[4]: 0 1 2 3", "F16[4]: 1 1 1 1", "INT32: 0" },
+          "F16[4]: 1 2 3 4" },
+        { "RELU of quant8_signed",
+          "RELU",
+          4,
+          { "S8[4]*1@0: -128 -1 1 127" },
+          "S8[4]*1@0: 0 0 1 127" },
+        { "ADD of int32",
+          "ADD",
+          4,
+          { "I32[4]: 0 1 2 3", "I32[4]: 1 1 1 1", "INT32: 0" },
+          "I32[4]: 1 2 3 4" },
     };
 
     return choose(c, list, COUNT(list));
 }
 
-const struct one_op *conform_sum(const struct conform *c)
+const struct one_op *conform_sum(struct conform *c)
 {
     static const struct one_op list[] = {
         { "ADD of float32",
@@ -99,6 +149,16 @@ const struct one_op *conform_sum(const struct conform *c)
           1,
           { "U8[4]*1@0: 0 1 2 3", "U8[4]*1@0: 1 1 1 1", "INT32: 0" },
           "U8[4]*1@0: 1 2 3 4" },
+        { "ADD of float16",
+          "ADD",
+          3,
+          { "F16[4]: 0 1 2 3", "F16[4]: 1 1 1 1", "INT32: 0" },
+          "F16[4]: 1 2 3 4" },
+        { "ADD of int32",
+          "ADD",
+          4,
+          { "I32[4]: 0 1 2 3", "I32[4]: 1 1 1 1", "INT32: 0" },
+          "I32[4]: 1 2 3 4" },
     };
 
     return choose(c, list, COUNT(list));

@@ -32,10 +32,11 @@ void conform_model_done(struct conform_model *m);
 /* Computes example.expected with the reference. */
 void conform_model_expect(struct conform_model *m);
 
-/* Operations of HAL 1.0 on four elements, in a type that the driver supports: RELU, and ADD
- * of two inputs. */
-const struct one_op *conform_relu(const struct conform *c);
-const struct one_op *conform_sum(const struct conform *c);
+/* The first that the driver supports of some operations with one output of few elements: RELU, or
+ * else another one, of HAL 1.0 where there is one; and ADD of two inputs of four elements.  NULL:
+ * none, which is then why the rule is not applicable. */
+const struct one_op *conform_relu(struct conform *c);
+const struct one_op *conform_sum(struct conform *c);
 
 /* Whether the rule's version has the feature level that the model needs. */
 bool conform_model_is_of(const struct conform_model *m, const struct conform *c);

@@ -1,5 +1,6 @@
 #include "harness/conform/conform_requests.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -109,22 +110,36 @@ static enum hal_status run_synchronous(struct hal_prepared_model *p, enum hal_ve
     return p->methods->execute_synchronously(p, version, &r->hal, config, &r->result);
 }
 
+/* A callback of an execution; reused after so many others, as a late second call may come. */
+static struct client_wait *execution_wait(void)
+{
+    enum { WAITS = 256 };
+    static struct client_wait waits[WAITS];
+    static unsigned n;
+    struct client_wait *w = &waits[__atomic_fetch_add(&n, 1, __ATOMIC_RELAXED) % WAITS];
+
+    client_wait_init(w);
+    return w;
+}
+
 static enum hal_status run_asynchronous(struct hal_prepared_model *p, enum hal_version version,
                                         struct conform_request *r,
                                         const struct hal_execution_config *config)
 {
-    struct client_wait wait;
+    struct client_wait *wait = execution_wait();
 
-    client_wait_init(&wait);
-    wait.shapes = r->result.shapes;
-    wait.capacity = r->result.capacity;
-    r->launch = p->methods->execute(p, version, &r->hal, config, &wait.base);
-    enum hal_status status = client_wait(&wait);
+    wait->shapes = r->result.shapes;
+    wait->capacity = r->result.capacity;
+    r->launch = p->methods->execute(p, version, &r->hal, config, &wait->base);
+    enum hal_status status = client_wait(wait);
+    pthread_mutex_lock(&wait->lock);
+    wait->shapes = NULL; /* of a second call */
+    pthread_mutex_unlock(&wait->lock);
     conform_must(r->launch == HAL_NONE || r->launch == status,
                  "execute and its callback have different statuses");
-    conform_must(wait.calls == 1, "the callback is called more than once");
-    r->result.n_shapes = wait.n_shapes;
-    r->result.timing = wait.timing;
+    conform_must(wait->calls == 1, "execute calls its callback more than once");
+    r->result.n_shapes = wait->n_shapes;
+    r->result.timing = wait->timing;
     return status;
 }
 
@@ -260,9 +275,61 @@ const struct conform_kind conform_kinds[] = {
 };
 const int conform_n_kinds = sizeof conform_kinds / sizeof *conform_kinds;
 
+const struct conform_kind *conform_kind_named(const char *name)
+{
+    for (int k = 0; k < conform_n_kinds; k++)
+        if (strcmp(conform_kinds[k].name, name) == 0)
+            return &conform_kinds[k];
+    abort();
+}
+
 bool conform_kind_is_of(const struct conform_kind *k, enum hal_version version)
 {
     return version >= k->since && version <= k->until;
+}
+
+static bool has_method(const struct hal_prepared_model_methods *m, const struct conform_kind *k)
+{
+    return k->run == run_synchronous    ? m->execute_synchronously != NULL
+           : k->run == run_asynchronous ? m->execute != NULL
+           : k->run == run_burst        ? m->configure_burst != NULL
+           : k->run == run_fenced       ? m->execute_fenced != NULL
+                                        : m->create_reusable_execution != NULL;
+}
+
+/* A service returns GENERAL_FAILURE for a method that its driver does not have, also for a request
+ * without arguments, which is INVALID_ARGUMENT else. */
+static bool service_has_method(struct conform *c, struct hal_prepared_model *p,
+                               const struct conform_kind *k, enum hal_version version)
+{
+    const unsigned bit = 1u << (k - conform_kinds);
+    struct conform_state *s = c->state;
+
+    if (!(s->known & bit)) {
+        struct hal_execution_config config = client_config();
+        struct conform_request none = { .result = { .n_shapes = 0 } };
+        struct hal_burst *b = NULL;
+        enum hal_status status = k->run == run_burst ? p->methods->configure_burst(p, version, &b)
+                                                     : k->run(p, version, &none, &config);
+        if (b)
+            b->methods->release(b);
+        s->known |= bit;
+        s->missing |= status == HAL_GENERAL_FAILURE ? bit : 0;
+    }
+    return !(s->missing & bit);
+}
+
+bool conform_can_run(struct conform *c, const struct hal_prepared_model *p,
+                     const struct conform_kind *k, enum hal_version version)
+{
+    if (!conform_kind_is_of(k, version))
+        return false;
+    if (has_method(p->methods, k) &&
+        (!c->is_remote ||
+         service_has_method(c, (struct hal_prepared_model *) (uintptr_t) p, k, version)))
+        return true;
+    conform_not_applicable(c, "the driver has no %s executions", k->name);
+    return false;
 }
 
 bool conform_result_is_empty(const struct hal_result *r)
@@ -284,26 +351,25 @@ bool conform_outputs_are(const struct conform_request *r, const struct tensor *e
 
 /* ---- subjects */
 
-void conform_subject_open(struct conform *c, const struct one_op *o,
+bool conform_subject_open(struct conform *c, const struct one_op *o,
                           struct conform_subject *ret_subject)
 {
+    *ret_subject = (struct conform_subject){ .prepared = NULL };
+    if (!o) /* the reason is set by the function that looked for one */
+        return false;
     conform_model_of(&ret_subject->model, o);
+    conform_doing(c, "%s", ret_subject->model.name);
     ret_subject->prepared = conform_prepare_supported(c, &ret_subject->model.hal);
     conform_subject_reset(ret_subject);
-}
-
-bool conform_subject_must_open(struct conform *c, const struct one_op *o,
-                               struct conform_subject *ret_subject)
-{
-    conform_subject_open(c, o, ret_subject);
-    return EXPECT(c, ret_subject->prepared, "%s is not supported", ret_subject->model.name);
+    return ret_subject->prepared;
 }
 
 void conform_subject_close(struct conform_subject *s)
 {
     if (s->prepared)
         s->prepared->methods->release(s->prepared);
-    conform_model_done(&s->model);
+    if (s->model.arena)
+        conform_model_done(&s->model);
 }
 
 void conform_subject_reset(struct conform_subject *s)

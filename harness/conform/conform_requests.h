@@ -42,7 +42,13 @@ struct conform_kind {
 };
 extern const struct conform_kind conform_kinds[];
 extern const int conform_n_kinds;
+const struct conform_kind *conform_kind_named(const char *name);
 bool conform_kind_is_of(const struct conform_kind *k, enum hal_version version);
+/* Whether the prepared model can be executed so through the entry point of that version: the
+ * version has this kind of execution, and the driver its method.  If the driver lacks it, that is
+ * why a rule without other checks is not applicable. */
+bool conform_can_run(struct conform *c, const struct hal_prepared_model *p,
+                     const struct conform_kind *k, enum hal_version version);
 
 /* Whether there are no shapes and no durations, as required of every failure except
  * HAL_OUTPUT_INSUFFICIENT_SIZE. */
@@ -57,11 +63,10 @@ struct conform_subject {
     struct hal_prepared_model *prepared; /* NULL: not supported */
     struct conform_request request;
 };
-void conform_subject_open(struct conform *c, const struct one_op *o,
+/* Prepares the operation; false: the driver does not support it, or `o` is NULL (and there is no
+ * subject).  A rule that nothing else is checked of is not applicable then. */
+bool conform_subject_open(struct conform *c, const struct one_op *o,
                           struct conform_subject *ret_subject);
-/* The same for a model that the device must support; false: it does not, which fails the rule. */
-bool conform_subject_must_open(struct conform *c, const struct one_op *o,
-                               struct conform_subject *ret_subject);
 void conform_subject_close(struct conform_subject *s);
 /* Makes the request valid again, with its outputs overwritten. */
 void conform_subject_reset(struct conform_subject *s);

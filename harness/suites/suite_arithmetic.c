@@ -22,13 +22,14 @@ static void run_kinds(struct conform *c, const struct conform_model *m,
 
     for (int k = 0; k < 2 * conform_n_kinds; k++) {
         const struct conform_kind *kind = &conform_kinds[k / 2];
-        if (!conform_kind_is_of(kind, c->version) || (k % 2 && c->version < HAL_1_2))
+        if ((k % 2 && c->version < HAL_1_2) || !conform_can_run(c, p, kind, c->version))
             continue;
         conform_request(&m->example, a, &r);
         config.measure = k % 2;
         enum hal_status s = kind->run(p, c->version, &r, &config);
         EXPECT(c, s == HAL_NONE && conform_outputs_are(&r, m->example.expected),
-               "%s, %s: %s, or wrong results", m->name, kind->name, hal_status_name(s));
+               "%s with the relaxed flag, %s execution: %s, or wrong results", m->name, kind->name,
+               hal_status_name(s));
     }
     arena_free(a);
 }
@@ -41,8 +42,11 @@ static void relaxed(struct conform *c, const void *data)
     for (int i = 0; i < conform_n_texts; i++) {
         conform_model_of(&m, &conform_texts[i]);
         m.hal.relaxed = true;
+        conform_doing(c, "%s with the relaxed flag", m.name);
         struct hal_prepared_model *p =
-            conform_model_is_of(&m, c) ? conform_prepare_supported(c, &m.hal) : NULL;
+            conform_is_mine(c, (uint32_t) i) && conform_model_is_of(&m, c)
+                ? conform_prepare_supported(c, &m.hal)
+                : NULL;
         if (p) {
             run_kinds(c, &m, p);
             p->methods->release(p);
@@ -136,7 +140,7 @@ static void run_both(struct conform *c, const struct conform_model *m,
 
     for (int k = 0; k < 2 * conform_n_kinds; k++) {
         const struct conform_kind *kind = &conform_kinds[k / 2];
-        if (!conform_kind_is_of(kind, c->version))
+        if (!conform_can_run(c, p[0], kind, c->version))
             continue;
         conform_request(&m->example, a, &r[0]);
         conform_request(&other->example, a, &r[1]);
@@ -145,8 +149,9 @@ static void run_both(struct conform *c, const struct conform_model *m,
         for (int i = 0; i < 2; i++)
             s[i] = kind->run(p[i], c->version, &r[i], &config);
         EXPECT(c, s[0] == s[1] && (s[0] != HAL_NONE || is_coupled(m, &r[0], &r[1])),
-               "%s, %s: quant8 %s, quant8_signed %s, or different results", m->name, kind->name,
-               hal_status_name(s[0]), hal_status_name(s[1]));
+               "%s, %s execution: %s in quant8, %s in quant8_signed, or results that differ by "
+               "other than 128",
+               m->name, kind->name, hal_status_name(s[0]), hal_status_name(s[1]));
     }
     arena_free(a);
 }
@@ -155,9 +160,14 @@ static void run_both(struct conform *c, const struct conform_model *m,
 static void couple(struct conform *c, const struct conform_model *m,
                    const struct conform_model *other)
 {
-    struct hal_prepared_model *p[2] = { conform_prepare_supported(c, &m->hal),
-                                        conform_prepare_supported(c, &other->hal) };
+    struct hal_prepared_model *p[2];
 
+    conform_doing(c, "%s", m->name);
+    p[0] = conform_prepare_supported(c, &m->hal);
+    conform_doing(c, "%s in quant8_signed", m->name);
+    p[1] = conform_prepare_supported(c, &other->hal);
+    if (!p[0] && !p[1])
+        return;
     if (EXPECT(c, !p[0] == !p[1], "%s: %ssupported in quant8, %ssupported in quant8_signed",
                m->name, p[0] ? "" : "not ", p[1] ? "" : "not ") &&
         p[0])
@@ -184,10 +194,11 @@ static void coupling(struct conform *c, const void *data)
 {
     (void) data;
     for (int i = 0; i < conform_n_texts; i++)
-        couple_text(c, &conform_texts[i]);
+        if (conform_is_mine(c, (uint32_t) i))
+            couple_text(c, &conform_texts[i]);
     for (int i = 0; i < conform_n_models; i++)
-        if (signed_model[i].arena && conform_model_is_of(&conform_models[i], c) &&
-            conform_model_is_of(&signed_model[i], c))
+        if (conform_is_mine(c, (uint32_t) i) && signed_model[i].arena &&
+            conform_model_is_of(&conform_models[i], c) && conform_model_is_of(&signed_model[i], c))
             couple(c, &conform_models[i], &signed_model[i]);
 }
 
@@ -257,7 +268,7 @@ static void run_loop(struct conform *c, const struct conform_model *m, struct ha
     config.loop_timeout = 1000000;
     for (int k = 0; k < 2 * conform_n_kinds; k++) {
         const struct conform_kind *kind = &conform_kinds[k / 2];
-        if (!conform_kind_is_of(kind, c->version) || c->version < kind->deadlines)
+        if (c->version < kind->deadlines || !conform_can_run(c, p, kind, c->version))
             continue;
         conform_request(&m->example, a, &r);
         config.measure = k % 2;
@@ -265,7 +276,9 @@ static void run_loop(struct conform *c, const struct conform_model *m, struct ha
         EXPECT(c,
                (s == HAL_MISSED_DEADLINE_TRANSIENT || s == HAL_MISSED_DEADLINE_PERSISTENT) &&
                    conform_result_is_empty(&r.result),
-               "%s, %s: %s, expected MISSED_DEADLINE", m->name, kind->name, hal_status_name(s));
+               "%s that does not end, time-out 1 ms, %s execution: %s, expected MISSED_DEADLINE "
+               "without shapes and durations",
+               m->name, kind->name, hal_status_name(s));
     }
     arena_free(a);
 }
@@ -277,6 +290,7 @@ static void infinite_loop(struct conform *c, const void *data)
     (void) data;
     for (int k = 0; k < COUNT(loops); k++) {
         loop_model(&m, &loops[k]);
+        conform_doing(c, "%s", m.name);
         struct hal_prepared_model *p = conform_prepare_supported(c, &m.hal);
         if (p) {
             run_loop(c, &m, p);

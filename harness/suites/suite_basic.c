@@ -34,14 +34,14 @@ static void expect_above_0(struct conform *c, struct hal_performance p, const ch
 static bool get_capabilities(struct conform *c, enum hal_version entry,
                              struct hal_capabilities *ret)
 {
-    if (entry < c->driver->lowest_version) {
+    if (!conform_has_entry(c, entry)) {
         conform_not_applicable(c, "the driver has no entry points of HAL %s",
                                hal_version_name(entry));
         return false;
     }
     enum hal_status s = c->driver->get_capabilities(c->driver, entry, ret);
-
-    return EXPECT_STATUS(c, s, HAL_NONE, "capabilities");
+    return EXPECT(c, s == HAL_NONE, "get_capabilities of HAL %s: %s, expected NONE",
+                  hal_version_name(entry), hal_status_name(s));
 }
 
 static void expect_operand(struct conform *c, const struct hal_capabilities *caps, int32_t type)
@@ -53,7 +53,8 @@ static void expect_operand(struct conform *c, const struct hal_capabilities *cap
             found = true;
             expect_above_0(c, caps->operand[i].info, dtype_info[type].name);
         }
-    EXPECT(c, found, "no performance of %s", dtype_info[type].name);
+    EXPECT(c, found, "get_capabilities of HAL 1.0 and 1.1 has no performance of %s",
+           dtype_info[type].name);
 }
 
 /* The members that HAL 1.0 has. */
@@ -108,8 +109,8 @@ static void capabilities_1_3(struct conform *c, const void *data)
     struct hal_capabilities caps;
 
     (void) data;
-    for (int v = conform_first(c, 3); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
-        if (!get_capabilities(c, hal_versions[v], &caps))
+    for (int v = 3; v < HAL_VERSIONS; v++) {
+        if (!conform_has_entry(c, hal_versions[v]) || !get_capabilities(c, hal_versions[v], &caps))
             continue;
         expect_above_0(c, caps.relaxed_scalar, "a relaxed scalar");
         expect_above_0(c, caps.relaxed_tensor, "a relaxed tensor");
@@ -145,7 +146,8 @@ static void device_name(struct conform *c, const void *data)
     const char *name = c->driver->name, *dash = strchr(name, '-');
 
     (void) data;
-    EXPECT(c, dash && dash != name && dash[1] && !strchr(dash + 1, '-'), "the name is %s", name);
+    EXPECT(c, dash && dash != name && dash[1] && !strchr(dash + 1, '-'),
+           "the driver's name is \"%s\", expected one such as \"vendor-device\"", name);
 }
 
 static void extensions(struct conform *c, const void *data)
@@ -171,10 +173,12 @@ static void extensions(struct conform *c, const void *data)
 static void cache_files(struct conform *c, const void *data)
 {
     uint32_t n_model = 99, n_data = 99;
+    enum hal_status s;
 
     (void) data;
-    enum hal_status s = c->driver->get_number_of_cache_files_needed(c->driver, &n_model, &n_data);
-    EXPECT_STATUS(c, s, HAL_NONE, "cache files");
+    if (!conform_cache_files_needed(c, &n_model, &n_data, &s))
+        return;
+    EXPECT_STATUS(c, s, HAL_NONE, "get_number_of_cache_files_needed");
     EXPECT(c, n_model <= HAL_MAX_CACHE_FILES && n_data <= HAL_MAX_CACHE_FILES,
            "%u model and %u data cache files", n_model, n_data);
 }
@@ -207,8 +211,10 @@ static void cycle(struct conform *c, const void *data)
 
     (void) data;
     cycle_model(&m, &hal);
-    for (int v = conform_first(c, 0); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+    for (int v = 0; v < HAL_VERSIONS; v++) {
         bool supported[3];
+        if (!conform_has_entry(c, hal_versions[v]))
+            continue;
         uint32_t n = 99;
         enum hal_status s =
             c->driver->get_supported_operations(c->driver, hal_versions[v], &hal, supported, &n);
@@ -239,7 +245,7 @@ static const struct conform_rule rules_of_file[] = {
       capabilities_1_3 },
     { "basic", "B7", HAL_1_2, 0, "the version string is not empty", version_string },
     { "basic", "B8", HAL_1_2, 0, "the device type is OTHER, CPU, GPU or ACCELERATOR", device_type },
-    { "basic", "B9", HAL_1_2, 0,
+    { "basic", "B9", HAL_1_2, HAL_1_3,
       "the driver's name contains exactly one '-', neither first nor last", device_name },
     { "basic", "B10", HAL_1_2, 0,
       "extension names consist of a-z, 0-9, '_' and '.', with at least one '.'", extensions },

@@ -58,7 +58,7 @@ static void run_all(struct conform_graph_subject *s, const struct use *use, int 
                     enum hal_status expected, const char *what)
 {
     for (int k = 0; k < conform_n_kinds; k++)
-        if (conform_kind_is_of(&conform_kinds[k], s->conform->version))
+        if (conform_can_run(s->conform, s->prepared, &conform_kinds[k], s->conform->version))
             run_kind(s, &conform_kinds[k], use, n, expected, what);
 }
 
@@ -118,6 +118,11 @@ static void use_of_other_model(struct conform_graph_subject *s)
     struct hal_buffer *b = allocate_filled(s, &conform_one_input, &in),
                       *d = conform_must_allocate(s, &conform_one_output, &out);
 
+    if (!b || !d) {
+        release(b);
+        release(d);
+        return;
+    }
     run_all(s, &(struct use){ false, 0, in }, 1, HAL_NONE, "the model's own buffer");
     s->prepared = conform_prepare_supported(s->conform, &s->model.hal);
     if (s->prepared) {
@@ -138,9 +143,9 @@ static void use_at_other_index(struct conform_graph_subject *s)
     struct hal_buffer *b = allocate_filled(s, &conform_one_input, &in),
                       *d = conform_must_allocate(s, &conform_one_output, &out);
 
-    if (s->graph->n_inputs > 1)
+    if (b && s->graph->n_inputs > 1)
         run_all(s, &(struct use){ false, 1, in }, 1, HAL_INVALID_ARGUMENT, "input 0 as input 1");
-    if (s->graph->n_outputs > 1)
+    if (d && s->graph->n_outputs > 1)
         run_all(s, &(struct use){ true, 1, out }, 1, HAL_INVALID_ARGUMENT, "output 0 as output 1");
     release(b);
     release(d);
@@ -152,8 +157,10 @@ static void use_in_other_direction(struct conform_graph_subject *s)
     struct hal_buffer *b = allocate_filled(s, &conform_one_input, &in),
                       *d = allocate_filled(s, &conform_one_output, &out);
 
-    run_all(s, &(struct use){ true, 0, in }, 1, HAL_INVALID_ARGUMENT, "an input as output");
-    run_all(s, &(struct use){ false, 0, out }, 1, HAL_INVALID_ARGUMENT, "an output as input");
+    if (b)
+        run_all(s, &(struct use){ true, 0, in }, 1, HAL_INVALID_ARGUMENT, "an input as output");
+    if (d)
+        run_all(s, &(struct use){ false, 0, out }, 1, HAL_INVALID_ARGUMENT, "an output as input");
     release(b);
     release(d);
 }
@@ -165,10 +172,12 @@ static void use_uninitialised(struct conform_graph_subject *s)
     for (int k = 0; k < conform_n_kinds; k++) {
         const struct conform_kind *kind = &conform_kinds[k];
         uint32_t token = 0;
-        if (!conform_kind_is_of(kind, s->conform->version))
+        if (!conform_can_run(s->conform, s->prepared, kind, s->conform->version))
             continue;
         struct hal_buffer *b = conform_must_allocate(s, &in_and_out, &token);
         const struct use in = { false, 0, token }, out = { true, 0, token };
+        if (!b)
+            return;
         run_kind(s, kind, &in, 1, HAL_GENERAL_FAILURE, "a buffer without contents");
         run_kind(s, kind, &out, 1, HAL_NONE, "a buffer as output");
         run_kind(s, kind, &in, 1, HAL_NONE, "a buffer with a result");
@@ -184,18 +193,15 @@ static void use_in_two_roles(struct conform_graph_subject *s)
     struct hal_buffer *b[3] = { NULL };
 
     b[0] = allocate_filled(s, &in_and_out, &t[0]);
-    run_all(s, (struct use[]){ { false, 0, t[0] }, { true, 0, t[0] } }, 2, HAL_INVALID_ARGUMENT,
-            "input and output");
-    if (s->graph->n_outputs > 1) {
-        b[1] = allocate_filled(s, &both_outputs, &t[1]);
+    if (b[0])
+        run_all(s, (struct use[]){ { false, 0, t[0] }, { true, 0, t[0] } }, 2, HAL_INVALID_ARGUMENT,
+                "input and output");
+    if (s->graph->n_outputs > 1 && (b[1] = allocate_filled(s, &both_outputs, &t[1])))
         run_all(s, (struct use[]){ { true, 0, t[1] }, { true, 1, t[1] } }, 2, HAL_INVALID_ARGUMENT,
                 "two outputs");
-    }
-    if (s->graph->n_inputs > 1) {
-        b[2] = allocate_filled(s, &both_inputs, &t[2]);
+    if (s->graph->n_inputs > 1 && (b[2] = allocate_filled(s, &both_inputs, &t[2])))
         run_all(s, (struct use[]){ { false, 0, t[2] }, { false, 1, t[2] } }, 2, HAL_NONE,
                 "two inputs");
-    }
     for (int i = 0; i < 3; i++)
         release(b[i]);
 }
@@ -241,9 +247,10 @@ static void use_other_shape(struct conform_graph_subject *s)
                       *d = conform_must_allocate(s, &known_output, &out);
     const struct use as_input = { false, 0, in }, as_output = { true, 0, out };
 
-    for (int k = 0; k < conform_n_kinds; k++) {
+    for (int k = 0; b && d && k < conform_n_kinds; k++) {
         const struct conform_kind *kind = &conform_kinds[k];
-        if (kind->needs_shapes || !conform_kind_is_of(kind, s->conform->version))
+        if (kind->needs_shapes ||
+            !conform_can_run(s->conform, s->prepared, kind, s->conform->version))
             continue;
         run_shaped(s, kind, &as_input, &two, HAL_INVALID_ARGUMENT);
         run_shaped(s, kind, &as_input, &flat, HAL_INVALID_ARGUMENT);

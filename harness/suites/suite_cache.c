@@ -1,5 +1,6 @@
-/* Compilation caching on the shipped devices, with float32 and quant8 models.  A device that needs
- * no cache files must ignore them: it prepares and executes models, and restores none. */
+/* Compilation caching, with float32 and quant8 models.  A driver that needs no cache files must
+ * ignore them: it prepares and executes models, and restores none.  One that needs them may fail to
+ * save a model. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -96,10 +97,11 @@ static void chain_model(struct conform_model *m, const struct chain *k, bool opp
 /* Computes s->expected on the device, without a cache; false: not supported. */
 static bool run_uncached(struct conform *c, struct subject *s)
 {
-    struct hal_prepared_model *p = conform_prepare_supported(c, &s->model.hal);
     struct hal_execution_config config = client_config();
     struct conform_request r;
 
+    conform_doing(c, "a chain of %s", s->model.name);
+    struct hal_prepared_model *p = conform_prepare_supported(c, &s->model.hal);
     if (!p)
         return false;
     conform_request(&s->model.example, s->model.arena, &r);
@@ -126,8 +128,11 @@ static void expect_correct(struct conform *c, const struct subject *s, struct ha
     struct conform_request r;
 
     conform_request(&s->model.example, a, &r);
-    EXPECT_STATUS(c, conform_kinds[0].run(p, c->version, &r, &config), HAL_NONE, "execution");
-    EXPECT(c, conform_outputs_are(&r, s->expected), "%s: wrong results", s->model.name);
+    enum hal_status status = conform_kinds[0].run(p, c->version, &r, &config);
+    EXPECT(c, status == HAL_NONE && conform_outputs_are(&r, s->expected),
+           "%s, saved to or restored from a cache: its execution returns %s, or other results than "
+           "without a cache",
+           s->model.name, hal_status_name(status));
     p->methods->release(p);
     arena_free(a);
 }
@@ -137,18 +142,42 @@ static void save(struct conform *c, const struct files *f, const struct subject 
     struct hal_prepare_config config = files_config(f);
     struct conform_prepared p = conform_prepare(c, c->version, &s->model.hal, &config);
 
-    if (EXPECT(c, p.launched == HAL_NONE && p.model, "saving: %s", hal_status_name(p.status)))
+    if (EXPECT(c, p.launched == HAL_NONE && p.model,
+               "%s: prepare_model with cache files: %s, expected NONE (it need not save the model)",
+               s->model.name, hal_status_name(p.status)))
         expect_correct(c, s, p.model);
 }
 
+/* s: NULL: the restored model is not executed. */
 static enum hal_status restore(struct conform *c, const struct files *f, const struct subject *s)
 {
     struct hal_prepare_config config = files_config(f);
     struct conform_prepared p = conform_prepare(c, c->version, NULL, &config);
 
-    if (p.model)
+    if (p.model && s)
         expect_correct(c, s, p.model);
+    else if (p.model)
+        p.model->methods->release(p.model);
     return p.status;
+}
+
+/* Whether the driver saves the model: one that it saved without a failure is restored. */
+static bool saves(struct conform *c, const struct files *like, const struct subject *s)
+{
+    struct files f;
+
+    files_init(&f, like->n_model, like->n_data);
+    save(c, &f, s);
+    enum hal_status status = restore(c, &f, s);
+    files_done(&f);
+    EXPECT(
+        c, status == HAL_NONE || status == HAL_GENERAL_FAILURE,
+        "%s: prepare_model_from_cache: %s, expected NONE, or GENERAL_FAILURE if the driver could "
+        "not save it",
+        s->model.name, hal_status_name(status));
+    if (status != HAL_NONE)
+        conform_not_applicable(c, "the driver does not save %s", s->model.name);
+    return status == HAL_NONE;
 }
 
 /* ---- damaged and unsuitable files */
@@ -159,10 +188,11 @@ struct needed {
 
 static struct needed files_needed(struct conform *c)
 {
-    struct needed n = { 99, 99 };
+    struct needed n = { 0, 0 };
+    enum hal_status s;
 
-    EXPECT_STATUS(c, c->driver->get_number_of_cache_files_needed(c->driver, &n.n_model, &n.n_data),
-                  HAL_NONE, "get_number_of_cache_files_needed");
+    if (conform_cache_files_needed(c, &n.n_model, &n.n_data, &s))
+        EXPECT_STATUS(c, s, HAL_NONE, "get_number_of_cache_files_needed");
     return n;
 }
 
@@ -176,7 +206,9 @@ static void expect_no_cache(struct conform *c, const struct subject *s)
         save(c, &f, s);
         enum hal_status status = restore(c, &f, s);
         EXPECT(c, status == HAL_GENERAL_FAILURE || (n && status == HAL_INVALID_ARGUMENT),
-               "%u model files, %u data files: %s", f.n_model, f.n_data, hal_status_name(status));
+               "%s: prepare_model_from_cache with %u model and %u data files, of a driver that "
+               "needs none: %s, expected a failure",
+               s->model.name, f.n_model, f.n_data, hal_status_name(status));
         files_done(&f);
     }
 }
@@ -193,9 +225,14 @@ static bool run_event(struct conform *c, const struct needed *n, const struct su
     save(c, &f, s);
     if (!e->before_saving)
         more = e->happen(&f, round);
-    enum hal_status status = restore(c, &f, s);
-    EXPECT(c, status == e->status, "%s, round %u: %s, expected %s", e->what, round,
-           hal_status_name(status), hal_status_name(e->status));
+    bool is_any = e->outcome == CACHE_ANY && n->n_data;
+    enum hal_status status = restore(c, &f, is_any ? NULL : s);
+    bool fails = status == HAL_INVALID_ARGUMENT || status == HAL_GENERAL_FAILURE;
+    EXPECT(c, status == e->status || is_any || (e->outcome == CACHE_FAILURE && fails),
+           "%s: prepare_model_from_cache after %s (%u): %s, expected %s", s->model.name, e->what,
+           round, hal_status_name(status),
+           e->outcome == CACHE_FAILURE ? "INVALID_ARGUMENT or GENERAL_FAILURE"
+                                       : hal_status_name(e->status));
     files_done(&f);
     return more;
 }
@@ -208,29 +245,36 @@ static void run_events(struct conform *c, const struct subject *s, const char *r
         expect_no_cache(c, s);
         return;
     }
-    for (int i = 0; i < cache_n_events; i++)
+    const struct files like = { .n_model = n.n_model, .n_data = n.n_data };
+    bool is_saved = saves(c, &like, s);
+    for (int i = 0; i < cache_n_events && is_saved; i++)
         if (strcmp(cache_events[i].rule, rule) == 0)
             for (uint32_t round = 0; run_event(c, &n, s, &cache_events[i], round);)
                 round++;
 }
 
-/* With every chain that the device supports: at least one of float32, and one of quant8 if it
- * caches. */
+/* A driver without caching may lack the methods. */
+static bool has_cache_methods(struct conform *c)
+{
+    bool has = c->driver->get_number_of_cache_files_needed && c->driver->prepare_model_from_cache;
+
+    if (!has)
+        conform_not_applicable(c, "the driver has no compilation cache");
+    return has;
+}
+
+/* With every chain that the driver supports. */
 static void check_events(struct conform *c, const void *rule)
 {
     struct subject s;
-    unsigned n_float32 = 0, n_quant8 = 0;
 
+    if (!has_cache_methods(c))
+        return;
     for (int k = 0; k < COUNT(chains); k++) {
-        if (open_subject(c, &s, &chains[k], false, SHORT)) {
-            *(chains[k].type == DT_F32 ? &n_float32 : &n_quant8) += 1;
+        if (open_subject(c, &s, &chains[k], false, SHORT))
             run_events(c, &s, rule);
-        }
         conform_model_done(&s.model);
     }
-    struct needed n = files_needed(c);
-    EXPECT(c, n_float32 && (n_quant8 || !n.n_model), "%u float32 models, %u quant8 models",
-           n_float32, n_quant8);
 }
 
 /* Saves and restores through the entry points of all versions that have caching. */
@@ -240,17 +284,20 @@ static void run_entries(struct conform *c, const struct subject *s)
     struct files f;
 
     files_init(&f, n.n_model, n.n_data);
-    for (int v = conform_first(c, 0); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+    bool is_saved = !n.n_model + !n.n_data == 2 || saves(c, &f, s);
+    for (int v = 0; v < HAL_VERSIONS && is_saved; v++) {
         struct hal_prepare_config config = files_config(&f);
-        if (hal_versions[v] < HAL_1_2)
+        if (hal_versions[v] < HAL_1_2 || !conform_has_entry(c, hal_versions[v]))
             continue;
         struct conform_prepared saved = conform_prepare(c, hal_versions[v], &s->model.hal, &config);
-        if (EXPECT(c, saved.model, "saving, entry point %s: %s", hal_version_names[v],
-                   hal_status_name(saved.status)))
+        if (EXPECT(c, saved.model, "%s: prepare_model of HAL %s with cache files: %s",
+                   s->model.name, hal_version_names[v], hal_status_name(saved.status)))
             expect_correct(c, s, saved.model);
         struct conform_prepared p = conform_prepare(c, hal_versions[v], NULL, &config);
         EXPECT(c, p.status == (n.n_model + n.n_data ? HAL_NONE : HAL_GENERAL_FAILURE),
-               "restoring, entry point %s: %s", hal_version_names[v], hal_status_name(p.status));
+               "%s: prepare_model_from_cache of HAL %s: %s, expected %s", s->model.name,
+               hal_version_names[v], hal_status_name(p.status),
+               n.n_model + n.n_data ? "NONE" : "GENERAL_FAILURE");
         if (p.model)
             expect_correct(c, s, p.model);
     }
@@ -262,9 +309,12 @@ static void entries(struct conform *c, const void *data)
     struct subject s;
 
     (void) data;
-    for (int k = 0; k < COUNT(chains); k++) {
-        if (open_subject(c, &s, &chains[k], false, SHORT))
-            run_entries(c, &s);
+    for (int k = 0; k < COUNT(chains) && has_cache_methods(c); k++) {
+        if (!open_subject(c, &s, &chains[k], false, SHORT)) {
+            conform_model_done(&s.model);
+            continue;
+        }
+        run_entries(c, &s);
         conform_model_done(&s.model);
     }
 }
@@ -327,8 +377,10 @@ static void run_race(struct conform *c, const struct files *g, const struct subj
     pthread_join(thread, NULL);
     if (while_saving)
         status = restore(c, &f, s);
-    EXPECT(c, status == HAL_NONE || status == HAL_GENERAL_FAILURE, "after the race: %s",
-           hal_status_name(status));
+    EXPECT(c, status == HAL_NONE || status == HAL_GENERAL_FAILURE,
+           "%s: prepare_model_from_cache, files overwritten meanwhile: %s, expected NONE or "
+           "GENERAL_FAILURE",
+           s->model.name, hal_status_name(status));
     files_done(&saved);
     files_done(&f);
 }
@@ -355,7 +407,7 @@ static void race(struct conform *c, const struct chain *k, bool while_saving)
 
 static void races(struct conform *c, const void *rule)
 {
-    for (int k = 0; k < COUNT(chains); k++)
+    for (int k = 0; k < COUNT(chains) && has_cache_methods(c); k++)
         race(c, &chains[k], strcmp(rule, "C9") == 0);
 }
 
@@ -371,7 +423,8 @@ static void replace(struct conform *c, const struct chain *k)
     files_init(&f, n.n_model, n.n_data);
     files_init(&g, n.n_model, n.n_data);
     g.token[5] ^= 1;
-    if (open_subject(c, &other, k, true, SHORT) && ok && n.n_model) {
+    if (open_subject(c, &other, k, true, SHORT) && ok && n.n_model && saves(c, &f, &s) &&
+        saves(c, &g, &other)) {
         save(c, &f, &s);
         save(c, &g, &other);
         for (uint32_t i = 0; i < n.n_model; i++)
@@ -387,7 +440,7 @@ static void replace(struct conform *c, const struct chain *k)
 
 static void replaced(struct conform *c, const void *rule)
 {
-    for (int k = 0; k < COUNT(chains); k++)
+    for (int k = 0; k < COUNT(chains) && has_cache_methods(c); k++)
         replace(c, &chains[k]);
     check_events(c, rule);
 }

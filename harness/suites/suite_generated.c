@@ -55,6 +55,7 @@ struct run {
     struct arena *arena;
     const struct conform_kind *kind;
     bool measured;
+    bool has_unknown_shapes; /* of outputs, in the model that is prepared */
     struct conform_request request;
     enum hal_status status;
     struct tensor *first; /* results of the first kind of execution; NULL: none yet */
@@ -74,7 +75,7 @@ static const char *what(const struct run *r)
 {
     static char text[160];
 
-    snprintf(text, sizeof text, "%s, %s%s", r->model->name, r->kind->name,
+    snprintf(text, sizeof text, "%s, %s execution%s", r->model->name, r->kind->name,
              r->measured ? ", measured" : "");
     return text;
 }
@@ -87,7 +88,7 @@ static void each_kind(struct run *r, visit_run *visit)
     for (int k = 0; k < 2 * conform_n_kinds; k++) {
         r->kind = &conform_kinds[k / 2];
         r->measured = k % 2;
-        if (conform_kind_is_of(r->kind, r->conform->version) &&
+        if (conform_can_run(r->conform, r->prepared, r->kind, r->conform->version) &&
             (!r->measured || r->conform->version >= HAL_1_2))
             visit(r);
     }
@@ -97,8 +98,11 @@ static void each_kind(struct run *r, visit_run *visit)
 static void with_model(struct conform *c, const struct conform_model *m, bool is_exact,
                        const struct hal_model *hal, visit_run *visit)
 {
-    struct run r = { .conform = c, .model = m, .is_exact = is_exact };
+    struct run r = {
+        .conform = c, .model = m, .is_exact = is_exact, .has_unknown_shapes = hal != &m->hal
+    };
 
+    conform_doing(c, "%s", m->name);
     r.prepared = conform_prepare_supported(c, hal);
     if (!r.prepared)
         return;
@@ -110,14 +114,14 @@ static void with_model(struct conform *c, const struct conform_model *m, bool is
 
 static bool is_chosen(const struct conform *c, int i)
 {
-    return conform_model_is_of(&conform_models[i], c) &&
+    return conform_is_mine(c, (uint32_t) i) && conform_model_is_of(&conform_models[i], c) &&
            (!c->is_remote || (i + hal_level(c->version)) % REMOTE_EVERY == 0);
 }
 
 static void each_run(struct conform *c, visit_run *visit)
 {
     for (int i = 0; i < conform_n_texts; i++)
-        if (conform_model_is_of(&texts[i], c))
+        if (conform_is_mine(c, (uint32_t) i) && conform_model_is_of(&texts[i], c))
             with_model(c, &texts[i], true, &texts[i].hal, visit);
     for (int i = 0; i < conform_n_models; i++)
         if (is_chosen(c, i))
@@ -131,6 +135,16 @@ static bool reset_request(struct run *r)
 
     conform_request(&r->model->example, r->arena, &r->request);
     return specified || (r->conform->version >= HAL_1_2 && !r->kind->needs_shapes);
+}
+
+/* A driver may reject outputs of unknown shape by GENERAL_FAILURE. */
+static bool is_unsupported(const struct run *r, bool is_unknown_shape)
+{
+    bool fails = is_unknown_shape && r->status == HAL_GENERAL_FAILURE;
+
+    if (fails)
+        conform_not_applicable(r->conform, "the driver does not support outputs of unknown shape");
+    return fails;
 }
 
 static uint32_t n_outputs(const struct run *r)
@@ -150,7 +164,8 @@ static void expect_success(struct run *r)
     if (!reset_request(r))
         return;
     execute(r);
-    EXPECT_RUN(r, r->status == HAL_NONE, "%s", hal_status_name(r->status));
+    if (!is_unsupported(r, !conform_request_is_specified(&r->model->example)))
+        EXPECT_RUN(r, r->status == HAL_NONE, "%s, expected NONE", hal_status_name(r->status));
 }
 
 /* The outputs of a request, of the expected shapes. */
@@ -170,11 +185,14 @@ static void expect_results(struct run *r)
     if (!reset_request(r))
         return;
     execute(r);
+    if (is_unsupported(r, !conform_request_is_specified(&r->model->example)))
+        return;
     if (!r->first)
         r->first = outputs_of(r);
     EXPECT_RUN(
         r, conform_outputs_are(&r->request, r->is_exact ? r->model->example.expected : r->first),
-        "%s, wrong results", hal_status_name(r->status));
+        "%s, and other results than %s", hal_status_name(r->status),
+        r->is_exact ? "the exact ones" : "those of the first kind of execution");
 }
 
 static bool is_unknown(struct hal_timing t)
@@ -202,7 +220,6 @@ static void expect_no_times(struct run *r)
                "launch durations");
 }
 
-/* The shipped devices report their durations. */
 static void expect_times(struct run *r)
 {
     const struct hal_timing *t = &r->request.result.timing;
@@ -210,9 +227,8 @@ static void expect_times(struct run *r)
     if (!r->measured || !reset_request(r))
         return;
     execute(r);
-    EXPECT_RUN(r, t->on_device != HAL_NO_TIME && is_ordered(*t),
-               "%llu ns on the device, %llu ns in the driver", (unsigned long long) t->on_device,
-               (unsigned long long) t->in_driver);
+    EXPECT_RUN(r, is_ordered(*t), "%llu ns on the device, only %llu ns in the driver",
+               (unsigned long long) t->on_device, (unsigned long long) t->in_driver);
     EXPECT_RUN(r, !is_fenced(r) || is_ordered(r->request.launched),
                "since the launch: %llu ns on the device",
                (unsigned long long) r->request.launched.on_device);
@@ -224,15 +240,26 @@ static bool is_shape(const struct hal_output_shape *s, const struct shape *expec
            memcmp(s->dims, expected_shape->dim, s->n_dims * sizeof *s->dims) == 0;
 }
 
-/* Whether all shapes are reported, exactly, and all are sufficient except that of output
- * `short_one`. */
+/* The shape, or some of its dimensions unknown. */
+static bool may_be_shape(const struct hal_output_shape *s, const struct shape *expected_shape)
+{
+    bool ok = s->n_dims == expected_shape->rank;
+
+    for (uint32_t d = 0; ok && d < s->n_dims; d++)
+        ok = !s->dims[d] || s->dims[d] == expected_shape->dim[d];
+    return ok;
+}
+
+/* Whether all shapes are reported, and all are sufficient except that of output `short_one`; then
+ * dimensions may be unknown, else they are exact. */
 static bool are_shapes_exact(const struct run *r, uint32_t short_one)
 {
     const struct hal_result *result = &r->request.result;
     bool ok = result->n_shapes == n_outputs(r);
 
     for (uint32_t i = 0; ok && i < result->n_shapes; i++)
-        ok = is_shape(&result->shapes[i], &expected(r, i)->shape) &&
+        ok = (short_one < n_outputs(r) ? may_be_shape : is_shape)(&result->shapes[i],
+                                                                  &expected(r, i)->shape) &&
              result->shapes[i].is_sufficient == (i != short_one);
     return ok;
 }
@@ -244,8 +271,9 @@ static void expect_shapes(struct run *r)
     if (!conform_request_is_specified(&r->model->example) || !reset_request(r))
         return;
     execute(r);
-    EXPECT_RUN(r, !r->request.result.n_shapes || are_shapes_exact(r, NONE_SHORT), "%u shapes",
-               r->request.result.n_shapes);
+    EXPECT_RUN(r, !r->request.result.n_shapes || are_shapes_exact(r, NONE_SHORT),
+               "%u shapes, expected none or the %u exact ones", r->request.result.n_shapes,
+               n_outputs(r));
 }
 
 /* ---- unknown shapes */
@@ -282,7 +310,7 @@ static void with_unknown_shapes(struct conform *c, const struct conform_model *m
 static void each_run_of_unknown_shapes(struct conform *c, visit_run *visit)
 {
     for (int i = 0; i < conform_n_texts; i++)
-        if (conform_model_is_of(&texts[i], c))
+        if (conform_is_mine(c, (uint32_t) i) && conform_model_is_of(&texts[i], c))
             with_unknown_shapes(c, &texts[i], true, visit);
     for (int i = 0; i < conform_n_models; i++)
         if (is_chosen(c, i))
@@ -294,13 +322,18 @@ static void expect_unknown_shapes(struct run *r)
     conform_request(&r->model->example, r->arena, &r->request);
     execute(r);
     if (is_fenced(r)) {
-        EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT, "%s", hal_status_name(r->status));
+        EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT,
+                   "outputs of unknown shape: %s, expected INVALID_ARGUMENT",
+                   hal_status_name(r->status));
         return;
     }
-    EXPECT_RUN(r, r->status == HAL_NONE && are_shapes_exact(r, NONE_SHORT), "%s, %u shapes",
-               hal_status_name(r->status), r->request.result.n_shapes);
+    if (is_unsupported(r, true))
+        return;
+    EXPECT_RUN(r, r->status == HAL_NONE && are_shapes_exact(r, NONE_SHORT),
+               "outputs of unknown shape: %s and %u shapes, expected NONE and the %u exact ones",
+               hal_status_name(r->status), r->request.result.n_shapes, n_outputs(r));
     EXPECT_RUN(r, !r->is_exact || conform_outputs_are(&r->request, r->model->example.expected),
-               "wrong %s", "results");
+               "outputs of unknown shape: wrong %s", "results");
 }
 
 /* Output 0 is one byte too short, with known and with unknown shapes. */
@@ -315,12 +348,16 @@ static void expect_insufficient(struct run *r)
     r->request.outputs[0].location.length = size - 1;
     execute(r);
     if (is_fenced(r))
-        EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT, "%s", hal_status_name(r->status));
-    else
+        EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT,
+                   "outputs of unknown shape: %s, expected INVALID_ARGUMENT",
+                   hal_status_name(r->status));
+    else if (!is_unsupported(r, !specified || r->has_unknown_shapes))
         EXPECT_RUN(r,
                    r->status == HAL_OUTPUT_INSUFFICIENT_SIZE && are_shapes_exact(r, 0) &&
                        is_unknown(r->request.result.timing),
-                   "%s, %u shapes", hal_status_name(r->status), r->request.result.n_shapes);
+                   "output 0 one byte too short: %s and %u shapes, expected "
+                   "OUTPUT_INSUFFICIENT_SIZE and %u",
+                   hal_status_name(r->status), r->request.result.n_shapes, n_outputs(r));
 }
 
 /* ---- outputs without elements */
@@ -331,10 +368,14 @@ static void expect_empty(struct run *r)
     r->request.outputs[0].location.length = 1;
     execute(r);
     if (is_fenced(r))
-        EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT, "%s", hal_status_name(r->status));
+        EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT,
+                   "an output without elements: %s, expected INVALID_ARGUMENT",
+                   hal_status_name(r->status));
     else
-        EXPECT_RUN(r, r->status == HAL_NONE && are_shapes_exact(r, NONE_SHORT), "%s, %u shapes",
-                   hal_status_name(r->status), r->request.result.n_shapes);
+        EXPECT_RUN(r, r->status == HAL_NONE && are_shapes_exact(r, NONE_SHORT),
+                   "an output without elements: %s and %u shapes, expected NONE and the %u exact "
+                   "ones",
+                   hal_status_name(r->status), r->request.result.n_shapes, n_outputs(r));
 }
 
 /* ---- shapes and durations by status */
@@ -365,8 +406,11 @@ static void expect_protocol(struct run *r)
         EXPECT_RUN(r,
                    ok && (k == VALID || r->status != HAL_NONE || n_outputs(r) == 0 ||
                           (k == TOO_SHORT && tensor_bytes(expected(r, 0)) <= 1)),
-                   "%s, %u shapes, %s durations", hal_status_name(r->status), result->n_shapes,
-                   timed ? "with" : "without");
+                   "%s: %s with %u shapes, %s durations",
+                   k == VALID       ? "a valid request"
+                   : k == TOO_SHORT ? "output 0 of one byte"
+                                    : "no outputs",
+                   hal_status_name(r->status), result->n_shapes, timed ? "with" : "without");
     }
 }
 
@@ -428,7 +472,7 @@ static void insufficient(struct conform *c, const void *data)
 static void empty(struct conform *c, const void *data)
 {
     for (int i = 0; i < conform_n_empty_texts; i++)
-        if (conform_model_is_of(&empty_texts[i], c))
+        if (conform_is_mine(c, (uint32_t) i) && conform_model_is_of(&empty_texts[i], c))
             with_model(c, &empty_texts[i], true, &empty_texts[i].hal,
                        ((const struct of_runs *) data)->visit);
 }

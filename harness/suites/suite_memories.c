@@ -112,7 +112,8 @@ static void run_in(struct conform *c, const struct conform_model *m, struct hal_
     }
     enum hal_status expected = c->version >= k->since ? HAL_NONE : HAL_INVALID_ARGUMENT;
     EXPECT(c, s == expected && (s != HAL_NONE || conform_outputs_are(&r, m->example.expected)),
-           "%s in %s, %s: %s, or wrong results", m->name, k->name, kind->name, hal_status_name(s));
+           "%s with arguments in %s, %s execution: %s, or wrong results; expected %s", m->name,
+           k->name, kind->name, hal_status_name(s), hal_status_name(expected));
     arena_free(a);
 }
 
@@ -120,7 +121,7 @@ static void run_kinds(struct conform *c, const struct conform_model *m,
                       struct hal_prepared_model *p, const struct memory_kind *k)
 {
     for (int e = 0; e < conform_n_kinds; e++)
-        if (conform_kind_is_of(&conform_kinds[e], c->version))
+        if (conform_can_run(c, p, &conform_kinds[e], c->version))
             run_in(c, m, p, k, &conform_kinds[e]);
 }
 
@@ -130,7 +131,10 @@ static struct hal_prepared_model *refuse_pool(struct conform *c, const struct ha
 {
     struct conform_prepared p = conform_prepare(c, c->version, hal, &client_default_preparation);
 
-    EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, k->name);
+    EXPECT(c, p.status == HAL_INVALID_ARGUMENT,
+           "constants in %s, which HAL %s does not have: prepare_model: %s, expected "
+           "INVALID_ARGUMENT",
+           k->name, hal_version_name(c->version), hal_status_name(p.status));
     return p.model;
 }
 
@@ -144,6 +148,8 @@ static void run_with_constants(struct conform *c, const struct conform_model *m,
 
     if (constants && !refer_to_constants(m, constants, &pool, &hal))
         return;
+    conform_doing(c, "%s with constants in %s", m->name,
+                  constants ? constants->name : "the model's values");
     struct hal_prepared_model *p = constants && c->version < constants->since
                                        ? refuse_pool(c, &hal, constants)
                                        : conform_prepare_supported(c, &hal);
@@ -166,7 +172,7 @@ static void pools(struct conform *c, const void *data)
     (void) data;
     for (int i = 0; i < conform_n_texts; i++) {
         conform_model_of(&m, &conform_texts[i]);
-        if (conform_model_is_of(&m, c)) {
+        if (conform_is_mine(c, (uint32_t) i) && conform_model_is_of(&m, c)) {
             run_with_constants(c, &m, NULL);
             for (int k = 0; k < COUNT(memory_kinds); k++)
                 run_with_constants(c, &m, &memory_kinds[k]);
@@ -253,8 +259,9 @@ static void run_in_buffers(struct conform_graph_subject *s, const struct conform
     conform_request(&s->model.example, arena, &a.request);
     if (place_arguments(&a)) {
         enum hal_status status = kind->run(s->prepared, s->conform->version, &a.request, &config);
-        if (EXPECT(s->conform, status == HAL_NONE, "%s of %s, %s: %s", s->graph->name,
-                   s->tensor_type->name, kind->name, hal_status_name(status)))
+        if (EXPECT(s->conform, status == HAL_NONE,
+                   "%s of %s with all arguments in buffers, %s execution: %s, expected NONE",
+                   s->graph->name, s->tensor_type->name, kind->name, hal_status_name(status)))
             expect_outputs(&a, kind, arena);
     }
     release_arguments(&a);
@@ -264,7 +271,7 @@ static void run_in_buffers(struct conform_graph_subject *s, const struct conform
 static void run_in_domain(struct conform_graph_subject *s)
 {
     for (int k = 0; k < conform_n_kinds; k++)
-        if (conform_kind_is_of(&conform_kinds[k], s->conform->version)) {
+        if (conform_can_run(s->conform, s->prepared, &conform_kinds[k], s->conform->version)) {
             run_in_buffers(s, &conform_kinds[k]);
             run_in(s->conform, &s->model, s->prepared, &memory_kinds[3], &conform_kinds[k]);
         }

@@ -9,7 +9,7 @@
 #include "harness/conform/conform_mutations.h"
 #include "sim/hal/convert.h"
 
-enum { REMOTE_EVERY = 11, OLDER_EVERY = 59, MAX_OPERATIONS = 128 };
+enum { REMOTE_EVERY = 11, OLDER_EVERY = 59, OPERATIONS = 128 };
 
 struct walk {
     struct conform *conform;
@@ -22,12 +22,18 @@ struct walk {
 static void refuse_supported(const struct walk *w, const struct conform_mutant *m)
 {
     struct hal_driver *d = w->conform->driver;
-    bool supported[MAX_OPERATIONS];
-    uint32_t n = 99;
+    uint32_t n_operations = m->model.main.n_operations, n = 99;
+    bool few[OPERATIONS],
+        *supported = n_operations <= OPERATIONS ? few : calloc(n_operations, sizeof *supported);
 
+    conform_must(supported, "out of memory");
     enum hal_status s = d->get_supported_operations(d, w->entry, &m->model, supported, &n);
-    EXPECT(w->conform, s == HAL_INVALID_ARGUMENT && n == 99, "%s, %s: get_supported_operations: %s",
-           w->model->name, m->what, hal_status_name(s));
+    if (supported != few)
+        free(supported);
+    EXPECT(w->conform, s == HAL_INVALID_ARGUMENT && n == 99,
+           "%s with %s: get_supported_operations of HAL %s returns %s, expected INVALID_ARGUMENT%s",
+           w->model->name, m->what, hal_version_name(w->entry), hal_status_name(s),
+           n == 99 ? "" : "; it writes *ret_n");
 }
 
 static void refuse_mutant(const struct conform_mutant *m, void *user)
@@ -41,8 +47,10 @@ static void refuse_mutant(const struct conform_mutant *m, void *user)
     struct conform_prepared p = conform_prepare(w->conform, w->entry, &m->model, &m->config);
     EXPECT(w->conform,
            p.launched == HAL_INVALID_ARGUMENT && p.status == HAL_INVALID_ARGUMENT && !p.model,
-           "%s, %s: prepare_model: %s, callback: %s", w->model->name, m->what,
-           hal_status_name(p.launched), hal_status_name(p.status));
+           "%s with %s: prepare_model of HAL %s returns %s and its callback gets %s, expected "
+           "INVALID_ARGUMENT twice",
+           w->model->name, m->what, hal_version_name(w->entry), hal_status_name(p.launched),
+           hal_status_name(p.status));
     if (p.model)
         p.model->methods->release(p.model);
 }
@@ -52,8 +60,10 @@ static void walk_models(struct walk *w)
 {
     for (int i = 0; i < conform_n_models; i++) {
         w->model = &conform_models[i];
-        if (w->model->level <= hal_level(w->entry))
-            conform_walk(w->mutation, &w->model->hal, w->entry, refuse_mutant, w);
+        if (w->model->level > hal_level(w->entry) || !conform_is_mine(w->conform, (uint32_t) i))
+            continue;
+        conform_doing(w->conform, "%s, mutated", w->model->name);
+        conform_walk(w->mutation, &w->model->hal, w->entry, refuse_mutant, w);
     }
 }
 
@@ -67,7 +77,9 @@ static const struct conform_mutation *mutation_of(const char *rule)
 
 static void refuse_mutants(struct conform *c, const void *rule)
 {
-    for (int v = conform_first(c, 0); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+    for (int v = 0; v < HAL_VERSIONS; v++) {
+        if (!conform_has_entry(c, hal_versions[v]))
+            continue;
         unsigned every = c->is_remote ? REMOTE_EVERY : 1;
         struct walk w = { c, hal_versions[v], NULL, mutation_of(rule), 0, every };
         if (w.entry < c->version)

@@ -34,7 +34,7 @@ static void run_without(struct conform *c, struct conform_subject *s)
 
     for (int k = 0; k < conform_n_kinds; k++) {
         const struct conform_kind *kind = &conform_kinds[k];
-        if (!conform_kind_is_of(kind, c->version))
+        if (!conform_can_run(c, s->prepared, kind, c->version))
             continue;
         conform_subject_reset(s);
         omit_empty_inputs(s);

@@ -13,8 +13,10 @@ static void expect_info(struct conform *c, const char *what, enum hal_status sta
 {
     bool available = c->driver->hal_version >= HAL_1_2;
 
-    EXPECT_STATUS(c, status, available ? HAL_NONE : HAL_GENERAL_FAILURE, what);
-    EXPECT(c, written == available, "%s: output %s", what, written ? "written" : "not written");
+    EXPECT(c, status == (available ? HAL_NONE : HAL_GENERAL_FAILURE) && written == available,
+           "%s of a driver of HAL %s: %s, and its result is %s", what,
+           hal_version_name(c->driver->hal_version), hal_status_name(status),
+           written ? "written" : "not written");
 }
 
 static void device_info(struct conform *c, const void *data)
@@ -25,12 +27,16 @@ static void device_info(struct conform *c, const void *data)
     uint32_t n_model = 99, n_data = 99;
 
     (void) data;
-    enum hal_status s = d->get_type(d, &type);
+    enum hal_status s = HAL_GENERAL_FAILURE;
+    if (d->get_type)
+        s = d->get_type(d, &type);
     expect_info(c, "get_type", s, (int) type != 99);
-    s = d->get_version_string(d, &text);
+    s = HAL_GENERAL_FAILURE;
+    if (d->get_version_string)
+        s = d->get_version_string(d, &text);
     expect_info(c, "get_version_string", s, text);
-    s = d->get_number_of_cache_files_needed(d, &n_model, &n_data);
-    expect_info(c, "get_number_of_cache_files_needed", s, n_model != 99 && n_data != 99);
+    if (conform_cache_files_needed(c, &n_model, &n_data, &s))
+        expect_info(c, "get_number_of_cache_files_needed", s, n_model != 99 && n_data != 99);
 }
 
 /* First version of each operand type, by code; SUBGRAPH, which has no performance, is not listed.
@@ -53,18 +59,24 @@ static void expect_rows(struct conform *c, const struct hal_capabilities *caps, 
         EXPECT(c,
                type >= 0 && type < COUNT(type_since) && type_since[type] <= v &&
                    (v >= HAL_1_2 || old),
-               "operand type %d at %s", type, hal_version_name(v));
+               "get_capabilities of HAL %s: a performance of operand type %d, which that version "
+               "does not list",
+               hal_version_name(v), type);
     }
-    EXPECT(c, v >= HAL_1_2 || caps->n_operands == 2, "%u operand types at %s", caps->n_operands,
-           hal_version_name(v));
+    EXPECT(c, v >= HAL_1_2 || caps->n_operands == 2,
+           "get_capabilities of HAL %s: %u operand types, expected TENSOR_FLOAT32 and "
+           "TENSOR_QUANT8_ASYMM",
+           hal_version_name(v), caps->n_operands);
 }
 
 static void capabilities(struct conform *c, const void *data)
 {
     (void) data;
-    for (int i = conform_first(c, 0); i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
+    for (int i = 0; i < HAL_VERSIONS; i++) {
         enum hal_version v = hal_versions[i];
         struct hal_capabilities caps;
+        if (!conform_has_entry(c, v))
+            continue;
         EXPECT_STATUS(c, c->driver->get_capabilities(c->driver, v, &caps), HAL_NONE,
                       "get_capabilities");
         EXPECT(c,
@@ -72,7 +84,9 @@ static void capabilities(struct conform *c, const void *data)
                    is_reported(caps.relaxed_scalar) == (v >= HAL_1_2) &&
                    is_reported(caps.if_performance) == (v >= HAL_1_3) &&
                    is_reported(caps.while_performance) == (v >= HAL_1_3),
-               "wrong members at %s", hal_version_name(v));
+               "get_capabilities of HAL %s: a performance that the version has is 0, or one of a "
+               "later version is not",
+               hal_version_name(v));
         expect_rows(c, &caps, v);
     }
 }
@@ -115,23 +129,34 @@ static void add_input(struct conform_model *m, int32_t type)
 
 static void types(struct conform *c, const void *data)
 {
+    const struct one_op *o = conform_relu(c);
+
     (void) data;
-    for (int32_t type = 0; type < COUNT(type_since); type++) {
+    for (int32_t type = 0; o && type < COUNT(type_since); type++) {
         struct conform_model m;
-        conform_model_of(&m, conform_relu(c));
+        conform_model_of(&m, o);
         add_input(&m, type);
-        for (int i = conform_first(c, 0); i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
+        conform_doing(c, "%s with an input of type %s", m.name, dtype_info[type].name);
+        for (int i = 0; i < HAL_VERSIONS; i++) {
             enum hal_version v = hal_versions[i];
-            enum hal_status expected = v >= type_since[type] ? HAL_NONE : HAL_INVALID_ARGUMENT;
+            bool has_type = v >= type_since[type] && hal_level(v) >= m.level;
+            enum hal_status expected = has_type ? HAL_NONE : HAL_INVALID_ARGUMENT;
+            if (!conform_has_entry(c, v))
+                continue;
             bool supported;
             uint32_t n;
             enum hal_status s =
                 c->driver->get_supported_operations(c->driver, v, &m.hal, &supported, &n);
-            EXPECT(c, s == expected, "type %d, entry point %s, get_supported_operations: %s", type,
-                   hal_version_name(v), hal_status_name(s));
+            EXPECT(c, s == expected,
+                   "%s with an input of type %s: get_supported_operations of HAL %s: %s, expected "
+                   "%s",
+                   m.name, dtype_info[type].name, hal_version_name(v), hal_status_name(s),
+                   hal_status_name(expected));
             struct conform_prepared p = conform_prepare(c, v, &m.hal, &client_default_preparation);
-            EXPECT(c, p.launched == expected, "type %d, entry point %s, prepare_model: %s", type,
-                   hal_version_name(v), hal_status_name(p.launched));
+            EXPECT(c, p.launched == expected,
+                   "%s with an input of type %s: prepare_model of HAL %s: %s, expected %s", m.name,
+                   dtype_info[type].name, hal_version_name(v), hal_status_name(p.launched),
+                   hal_status_name(expected));
             if (p.model)
                 p.model->methods->release(p.model);
         }
@@ -141,27 +166,37 @@ static void types(struct conform *c, const void *data)
 
 /* ---- durations, in the unit of the entry point's version */
 
+static bool is_ordered(struct hal_timing t)
+{
+    return t.on_device == HAL_NO_TIME || t.in_driver == HAL_NO_TIME || t.on_device <= t.in_driver;
+}
+
 static bool is_unit(uint64_t ns, enum hal_version v)
 {
     return v > HAL_1_3 || ns == HAL_NO_TIME || ns % 1000 == 0;
 }
 
 static void measure(struct conform *c, struct conform_subject *s, const struct conform_kind *kind,
-                    enum hal_version v, struct hal_timing *ret_timing)
+                    enum hal_version v)
 {
     struct hal_execution_config config = client_config();
 
     config.measure = true;
     conform_subject_reset(s);
     s->request.launched = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    EXPECT_STATUS(c, kind->run(s->prepared, v, &s->request, &config), HAL_NONE, kind->name);
+    enum hal_status status = kind->run(s->prepared, v, &s->request, &config);
     struct hal_timing t = s->request.result.timing, l = s->request.launched;
-    EXPECT(c, is_unit(t.on_device, v) && is_unit(t.in_driver, v) && t.on_device <= t.in_driver,
-           "%s, entry point %s: %llu ns on the device, %llu ns in the driver", kind->name,
-           hal_version_name(v), (unsigned long long) t.on_device, (unsigned long long) t.in_driver);
-    EXPECT(c, is_unit(l.on_device, v) && is_unit(l.in_driver, v),
-           "%s, entry point %s: launch durations", kind->name, hal_version_name(v));
-    *ret_timing = t;
+    EXPECT(c, status == HAL_NONE, "%s, %s execution of HAL %s, measured: %s, expected NONE",
+           s->model.name, kind->name, hal_version_name(v), hal_status_name(status));
+    EXPECT(c, is_unit(t.on_device, v) && is_unit(t.in_driver, v) && is_ordered(t),
+           "%s, %s execution of HAL %s: %llu ns on the device, %llu ns in the driver",
+           s->model.name, kind->name, hal_version_name(v), (unsigned long long) t.on_device,
+           (unsigned long long) t.in_driver);
+    EXPECT(c, is_unit(l.on_device, v) && is_unit(l.in_driver, v) && is_ordered(l),
+           "%s, %s execution of HAL %s, since its launch: %llu ns on the device, %llu ns in the "
+           "driver",
+           s->model.name, kind->name, hal_version_name(v), (unsigned long long) l.on_device,
+           (unsigned long long) l.in_driver);
 }
 
 static void units(struct conform *c, const void *data)
@@ -169,23 +204,13 @@ static void units(struct conform *c, const void *data)
     struct conform_subject s;
 
     (void) data;
-    conform_subject_open(c, conform_relu(c), &s);
-    for (int k = 0; k < conform_n_kinds && EXPECT(c, s.prepared, "the model is not supported");
-         k++) {
-        struct hal_timing old = { 0, 0 }, t;
-        for (int i = conform_first(c, 2); i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
-            if (!conform_kind_is_of(&conform_kinds[k], hal_versions[i]))
-                continue;
-            measure(c, &s, &conform_kinds[k], hal_versions[i], &t);
-            if (hal_versions[i] <= HAL_1_3)
-                old = t;
-            else if (old.in_driver)
-                EXPECT(c,
-                       t.on_device / 1000 * 1000 == old.on_device &&
-                           t.in_driver / 1000 * 1000 == old.in_driver,
-                       "%s: durations differ between entry points", conform_kinds[k].name);
-        }
-    }
+    bool is_open = conform_subject_open(c, conform_relu(c), &s);
+    for (int k = 0; k < conform_n_kinds && is_open; k++)
+        for (int i = 0; i < HAL_VERSIONS; i++)
+            if (hal_versions[i] >= HAL_1_2 && hal_level(hal_versions[i]) >= s.model.level &&
+                conform_has_entry(c, hal_versions[i]) &&
+                conform_can_run(c, s.prepared, &conform_kinds[k], hal_versions[i]))
+                measure(c, &s, &conform_kinds[k], hal_versions[i]);
     conform_subject_close(&s);
 }
 
@@ -241,13 +266,16 @@ static void expect_number(struct conform *c, struct conform_subject *s, const st
     for (int k = 0; k < conform_n_kinds; k++) {
         struct hal_execution_config config = client_config();
         const struct conform_kind *kind = &conform_kinds[k];
-        if (!conform_kind_is_of(kind, c->version) || (n->is_time && c->version < kind->deadlines))
+        if ((n->is_time && c->version < kind->deadlines) ||
+            !conform_can_run(c, s->prepared, kind, c->version))
             continue;
         conform_subject_reset(s);
         n->set(&s->request, &config);
         enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config);
-        EXPECT(c, status == (c->version < HAL_FL5 ? n->before : n->since), "%s, %s: %s", n->what,
-               kind->name, hal_status_name(status));
+        EXPECT(c, status == (c->version < HAL_FL5 ? n->before : n->since),
+               "%s, %s execution with %s: %s, expected %s", s->model.name, kind->name, n->what,
+               hal_status_name(status),
+               hal_status_name(c->version < HAL_FL5 ? n->before : n->since));
     }
 }
 
@@ -256,8 +284,8 @@ static void widths(struct conform *c, const void *data)
     struct conform_subject s;
 
     (void) data;
-    conform_subject_open(c, conform_relu(c), &s);
-    for (int i = 0; i < COUNT(numbers) && EXPECT(c, s.prepared, "the model is not supported"); i++)
+    bool is_open = conform_subject_open(c, conform_relu(c), &s);
+    for (int i = 0; i < COUNT(numbers) && is_open; i++)
         expect_number(c, &s, &numbers[i]);
     conform_subject_close(&s);
 }
@@ -308,13 +336,14 @@ static void expect_hints(struct conform *c, struct conform_subject *s, const str
     prepare.n_extension_prefixes = h->n_prefixes;
     prepare.extension_name_to_prefix = extensions;
     struct conform_prepared p = conform_prepare(c, v, &s->model.hal, &prepare);
-    EXPECT(c, p.status == expected, "%s, entry point %s, prepare_model: %s", h->what,
-           hal_version_name(v), hal_status_name(p.status));
+    EXPECT(c, p.status == expected, "%s, %s, prepare_model of HAL %s: %s, expected %s",
+           s->model.name, h->what, hal_version_name(v), hal_status_name(p.status),
+           hal_status_name(expected));
     if (p.model)
         p.model->methods->release(p.model);
     for (int k = 0; k < conform_n_kinds; k++) {
         struct hal_execution_config config = client_config();
-        if (!conform_kind_is_of(&conform_kinds[k], v))
+        if (!conform_can_run(c, s->prepared, &conform_kinds[k], v))
             continue;
         config.n_hints = h->n;
         config.hints = h->hint;
@@ -322,8 +351,9 @@ static void expect_hints(struct conform *c, struct conform_subject *s, const str
         config.extension_name_to_prefix = extensions;
         conform_subject_reset(s);
         enum hal_status status = conform_kinds[k].run(s->prepared, v, &s->request, &config);
-        EXPECT(c, status == expected, "%s, entry point %s, %s: %s", h->what, hal_version_name(v),
-               conform_kinds[k].name, hal_status_name(status));
+        EXPECT(c, status == expected, "%s, %s, %s execution of HAL %s: %s, expected %s",
+               s->model.name, h->what, conform_kinds[k].name, hal_version_name(v),
+               hal_status_name(status), hal_status_name(expected));
     }
 }
 
@@ -332,12 +362,17 @@ static void hints(struct conform *c, const void *data)
     struct conform_subject s;
 
     (void) data;
-    conform_model_of(&s.model, conform_relu(c));
+    const struct one_op *o = conform_relu(c);
+    if (!o)
+        return;
+    conform_model_of(&s.model, o);
+    conform_doing(c, "%s", s.model.name);
     s.prepared = conform_prepare_supported(c, &s.model.hal);
-    for (int i = 0; i < COUNT(hint_rows) && EXPECT(c, s.prepared, "the model is not supported");
-         i++)
-        for (int v = conform_first(c, 2); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
-            expect_hints(c, &s, &hint_rows[i], hal_versions[v]);
+    for (int i = 0; i < COUNT(hint_rows) && s.prepared; i++)
+        for (int v = 2; v < HAL_VERSIONS; v++)
+            if (conform_has_entry(c, hal_versions[v]) &&
+                hal_level(hal_versions[v]) >= s.model.level)
+                expect_hints(c, &s, &hint_rows[i], hal_versions[v]);
     conform_subject_close(&s);
 }
 
