@@ -143,7 +143,8 @@ static int read_target(const char *uri, double timeout, struct conform_target *r
     if (rc != 0)
         return -1;
     *ret = (struct conform_target){ uri, hal_version_by_name(facts.hal),
-                                    hal_version_by_name(facts.lowest) };
+                                    hal_version_by_name(facts.lowest),
+                                    target_is_isolated(uri, harness_host.isolation) };
     return 0;
 }
 
@@ -158,12 +159,15 @@ static int run_suites(const struct options *o, struct conform_run *run, struct w
                                        .all_versions = o->all_versions,
                                        .jobs = o->jobs,
                                        .timeout = o->timeout,
+                                       .in_process = o->in_process,
                                        .stop = &stop_signal };
     struct conform_command c = { .o = o, .options = &options };
 
     REQUIRE(w, o->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
-    for (uint32_t t = 0; t < o->n_targets; t++)
+    for (uint32_t t = 0; t < o->n_targets; t++) {
+        devices_protect_from(o->target[t]);
         TRY(read_target(o->target[t], o->timeout, &target[t], w));
+    }
     TRY(conform_plan(&options, run, w));
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
     sigaction(SIGINT, &action, NULL);

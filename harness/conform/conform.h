@@ -139,6 +139,7 @@ struct conform_result {
 /* Progress of a rule, in memory that the parent of a worker can read after its death. */
 struct conform_progress {
     uint32_t checks;
+    bool is_doubled; /* the driver forked, and a call returned in the new process, too */
     char doing[CONFORM_TEXT];
 };
 

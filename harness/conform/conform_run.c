@@ -1,14 +1,16 @@
 #include "harness/conform/conform_run.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "harness/check/buffer.h"
-#include "harness/run/devices.h"
+#include "harness/conform/conform_models.h"
+#include "harness/conform/conform_worker.h"
 #include "harness/run/worker_pool.h"
+#include "sim/isolation/scratch_folder.h"
 
 const char *const conform_outcome_name[OUTCOMES] = {
     [OUTCOME_PASS] = "pass",
@@ -127,110 +129,32 @@ void conform_run_done(struct conform_run *run)
     *run = (struct conform_run){ 0 };
 }
 
-/* ---- workers */
+/* ---- results */
 
 struct running {
+    struct conform_work work; /* first member: of the workers */
+    uint64_t n_jobs, next;    /* next: the first job whose item is not complete */
+    struct part_result *result;
     const struct conform_options *o;
-    struct conform_run *run;
-    struct conform_progress *progress; /* of each item; shared with the workers */
-    bool *complete;
-    uint64_t next; /* the first item that was not passed to each() */
     int (*each)(const struct conform_item *item, void *user, struct why *w);
     void *user;
 };
 
-struct worker {
-    const struct conform_options *o;
-    struct worker_pool_link *link;
-    struct conform conform;
-    struct conform_state state;
-    const struct conform_item *open; /* whose target and version the driver has; NULL: none */
+/* Of a job; found: NULL until it has a result. */
+struct part_result {
+    struct conform_result *found;
+    enum conform_outcome outcome;
+    bool is_complete;
 };
 
-static int open_target(void *user, struct hal_driver **ret_driver, bool *ret_is_remote,
-                       struct why *w)
+/* Control characters, which a driver may have put into a text, are not printed. */
+static void make_printable(char *text, size_t size)
 {
-    const struct worker *k = user;
-    const char *uri = k->o->target[k->open->target].uri;
-    struct target_host host = harness_host;
-    struct target *t = NULL;
-
-    host.isolation = ISOLATE_NONE;
-    host.reply_timeout = k->o->timeout;
-    TRY(target_open(uri, &host, &t, w));
-    *ret_is_remote = strncmp(uri, "unix:", 5) == 0;
-    *ret_driver = target_take_driver(t);
-    return 0;
+    text[size - 1] = 0;
+    for (char *at = text; *at; at++)
+        if (iscntrl((unsigned char) *at))
+            *at = '?';
 }
-
-static void keep_alive(void *user)
-{
-    worker_pool_keep_alive(((struct worker *) user)->link);
-}
-
-static int start_worker(void *user, void **ret_state, struct why *w)
-{
-    const struct running *r = user;
-    struct worker *k = calloc(1, sizeof *k);
-
-    if (!k)
-        return why_no_memory(w);
-    k->o = r->o;
-    k->state = (struct conform_state){ .open = open_target, .keep_alive = keep_alive, .user = k };
-    *ret_state = k;
-    return 0;
-}
-
-static void end_worker(struct worker_pool_link *l, void *state, void *user)
-{
-    struct worker *k = state;
-
-    (void) user;
-    k->link = l;
-    if (k->open)
-        conform_end(&k->conform);
-    free(k);
-}
-
-static bool is_of(const struct conform_item *a, const struct conform_item *b)
-{
-    return a && a->target == b->target && a->version == b->version;
-}
-
-static int open_for(struct worker *k, const struct conform_item *item, struct why *w)
-{
-    if (is_of(k->open, item))
-        return 0;
-    if (k->open)
-        conform_end(&k->conform);
-    k->open = item;
-    if (conform_begin(&k->conform, &k->state, item->version, w) == 0)
-        return 0;
-    k->open = NULL;
-    return -1;
-}
-
-static void run_item(struct worker_pool_link *l, uint64_t index, uint32_t step, void *state,
-                     void *user)
-{
-    struct running *r = user;
-    struct worker *k = state;
-    const struct conform_item *item = &r->run->item[index];
-    struct conform_result result = { .end = CONFORM_FAILED, .failures = 1, .n_findings = 1 };
-    struct why why = { 0 };
-
-    (void) step;
-    k->link = l;
-    worker_pool_mark(l, 1);
-    snprintf(r->progress[index].doing, CONFORM_TEXT, "opening the driver");
-    if (open_for(k, item, &why) < 0)
-        text_append(result.finding[0], CONFORM_TEXT, "%s", why.text);
-    else
-        conform_check(&k->conform, item->rule, &r->progress[index], &result);
-    worker_pool_send(l, &result, sizeof result);
-}
-
-/* ---- the parent */
 
 static int take_result(uint64_t index, const void *bytes, size_t length, void *user, struct why *w)
 {
@@ -241,24 +165,29 @@ static int take_result(uint64_t index, const void *bytes, size_t length, void *u
         [CONFORM_UNDECIDED] = OUTCOME_UNDECIDED,
     };
     struct running *r = user;
+    struct conform_result *result;
 
     if (index == WORKER_POOL_NO_ITEM)
         return 0;
-    struct conform_item *item = &r->run->item[index];
-    if (length != sizeof item->result) {
-        why_fail(w, WHY_INVALID, "a result of %zu bytes", length);
+    if (length != sizeof *result || r->result[index].found) {
+        why_fail(w, WHY_INVALID, "a result of %zu bytes, or a second one", length);
         return 1;
     }
-    memcpy(&item->result, bytes, length);
-    struct conform_result *result = &item->result;
-    if (result->end > CONFORM_UNDECIDED || result->n_findings > CONFORM_FINDINGS) {
+    result = malloc(sizeof *result);
+    if (!result)
+        return why_no_memory(w);
+    memcpy(result, bytes, length);
+    r->result[index].found = result;
+    if (result->end > CONFORM_UNDECIDED || result->n_findings > CONFORM_FINDINGS ||
+        (result->end == CONFORM_FAILED) != (result->failures > 0) ||
+        (result->end == CONFORM_PASSED && !result->checks)) {
         why_fail(w, WHY_INVALID, "a result that makes no sense");
         return 1;
     }
     for (uint32_t i = 0; i < CONFORM_FINDINGS; i++)
-        result->finding[i][CONFORM_TEXT - 1] = 0;
-    result->reason[CONFORM_TEXT - 1] = 0;
-    item->outcome = outcome_of[result->end];
+        make_printable(result->finding[i], CONFORM_TEXT);
+    make_printable(result->reason, CONFORM_TEXT);
+    r->result[index].outcome = outcome_of[result->end];
     return 0;
 }
 
@@ -278,35 +207,88 @@ static int take_death(uint64_t index, const struct worker_pool_death *d, uint32_
                       void *user, struct why *w)
 {
     struct running *r = user;
-    struct conform_item *item = &r->run->item[index];
-    struct conform_progress *p = &r->progress[index];
+    struct part_result *p = &r->result[index];
+    struct conform_progress *progress = &r->work.progress[index];
     char death[200], *text;
 
-    (void) ret_step, (void) w;
+    (void) ret_step;
     describe_death(d, death, sizeof death);
-    p->doing[CONFORM_TEXT - 1] = 0;
-    item->result = (struct conform_result){
-        .end = CONFORM_FAILED, .checks = p->checks, .failures = 1, .n_findings = 1
+    make_printable(progress->doing, CONFORM_TEXT);
+    free(p->found);
+    p->found = calloc(1, sizeof *p->found);
+    if (!p->found)
+        return why_no_memory(w);
+    *p->found = (struct conform_result){
+        .end = CONFORM_FAILED, .checks = progress->checks, .failures = 1, .n_findings = 1
     };
-    text = item->result.finding[0];
-    text_append(text, CONFORM_TEXT, "%s after %u checks", death, p->checks);
-    if (p->doing[0])
-        text_append(text, CONFORM_TEXT, ": %s", p->doing);
+    text = p->found->finding[0];
+    text_append(text, CONFORM_TEXT, "%s after %u checks", death, progress->checks);
+    if (progress->doing[0])
+        text_append(text, CONFORM_TEXT, ": %s", progress->doing);
     if (d->last_output[0])
         text_append(text, CONFORM_TEXT, "; it printed: %s", d->last_output);
-    item->outcome = d->hang ? OUTCOME_HANG : OUTCOME_CRASH;
+    make_printable(text, CONFORM_TEXT);
+    p->outcome = d->hang ? OUTCOME_HANG : OUTCOME_CRASH;
     return 0;
 }
 
+static void add_finding(struct conform_result *to, const char *text)
+{
+    if (to->n_findings < CONFORM_FINDINGS)
+        memcpy(to->finding[to->n_findings++], text, CONFORM_TEXT);
+}
+
+/* The worst outcome of all parts; one that could not be checked counts only if all are so. */
+static void merge(struct conform_item *item, const struct part_result *p, bool is_doubled)
+{
+    static const int rank[OUTCOMES] = {
+        [OUTCOME_UNDECIDED] = 0, [OUTCOME_NOT_APPLICABLE] = 1, [OUTCOME_PASS] = 2,
+        [OUTCOME_VIOLATION] = 3, [OUTCOME_HANG] = 4,           [OUTCOME_CRASH] = 5,
+    };
+    struct conform_result *to = &item->result;
+
+    if (rank[p->outcome] > rank[item->outcome])
+        item->outcome = p->outcome;
+    to->checks += p->found->checks;
+    to->failures += p->found->failures + is_doubled;
+    for (uint32_t i = 0; i < p->found->n_findings; i++)
+        add_finding(to, p->found->finding[i]);
+    if (!to->reason[0])
+        memcpy(to->reason, p->found->reason, CONFORM_TEXT);
+    if (!is_doubled)
+        return;
+    if (rank[item->outcome] < rank[OUTCOME_VIOLATION])
+        item->outcome = OUTCOME_VIOLATION;
+    char text[CONFORM_TEXT] = "a call of the driver returns a second time, in a process that the "
+                              "driver forked";
+    add_finding(to, text);
+}
+
+/* Passes the items on whose parts are all complete, in order. */
 static int complete(uint64_t index, void *user, struct why *w)
 {
     struct running *r = user;
 
-    r->complete[index] = true;
-    for (; r->next < r->run->n_items && r->complete[r->next]; r->next++)
-        TRY(r->each(&r->run->item[r->next], r->user, w));
+    r->result[index].is_complete = true;
+    while (r->next < r->n_jobs) {
+        struct conform_item *item = r->work.job[r->next].item;
+        uint64_t end = r->next + item->n_parts;
+        for (uint64_t i = r->next; i < end; i++)
+            if (!r->result[i].is_complete)
+                return 0;
+        item->outcome = OUTCOME_UNDECIDED;
+        for (; r->next < end; r->next++) {
+            if (r->result[r->next].found)
+                merge(item, &r->result[r->next], r->work.progress[r->next].is_doubled);
+            free(r->result[r->next].found);
+            r->result[r->next].found = NULL;
+        }
+        TRY(r->each(item, r->user, w));
+    }
     return 0;
 }
+
+/* ---- running */
 
 /* Calls begin() or end() of every file that an item is of. */
 static void each_file(const struct conform_run *run, bool begin)
@@ -321,32 +303,91 @@ static void each_file(const struct conform_run *run, bool begin)
     }
 }
 
+static uint32_t parts_of(const struct conform_rule *rule)
+{
+    uint32_t n = (uint32_t) (conform_n_models + CONFORM_PART - 1) / CONFORM_PART;
+
+    return rule->is_split && n ? n : 1;
+}
+
+/* The jobs of the target's items; *ret_first: of them.  Returns their number, 0 if there are none,
+ * -1: out of memory. */
+static int list_jobs(struct running *r, const struct conform_run *run, uint32_t target,
+                     struct why *w)
+{
+    uint64_t n = 0;
+
+    for (uint64_t i = 0; i < run->n_items; i++) {
+        run->item[i].n_parts = parts_of(run->item[i].rule);
+        n += run->item[i].target == target ? run->item[i].n_parts : 0;
+    }
+    r->work.job = calloc(n + 1, sizeof *r->work.job);
+    r->result = calloc(n + 1, sizeof *r->result);
+    if (!r->work.job || !r->result)
+        return why_no_memory(w);
+    for (uint64_t i = 0; i < run->n_items; i++)
+        for (uint32_t k = 0; run->item[i].target == target && k < run->item[i].n_parts; k++)
+            r->work.job[r->n_jobs++] = (struct conform_job){ &run->item[i], k };
+    return 0;
+}
+
+static int run_jobs(struct running *r, struct why *w)
+{
+    static const struct worker_pool_work work = { .start = conform_worker_start,
+                                                  .end = conform_worker_end,
+                                                  .item = conform_worker_item,
+                                                  .message = take_result,
+                                                  .died = take_death,
+                                                  .complete = complete };
+    const struct worker_pool_options pool = { .workers = r->o->jobs,
+                                              .timeout = r->o->timeout,
+                                              .in_process = r->o->in_process,
+                                              .stop = r->o->stop };
+    size_t size = (r->n_jobs + 1) * sizeof(struct conform_progress);
+
+    r->work.progress = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (r->work.progress == MAP_FAILED)
+        return why_no_memory(w);
+    int rc = worker_pool_run(&pool, &work, r->n_jobs, r, w);
+    munmap(r->work.progress, size);
+    return rc;
+}
+
+/* Each target has workers of its own: its driver shares no process and no memory with another
+ * target's. */
+static int run_target(const struct conform_options *o, const struct conform_run *run,
+                      uint32_t target, struct running *r, struct why *w)
+{
+    struct scratch_folder scratch = SCRATCH_FOLDER_NONE;
+    int rc = list_jobs(r, run, target, w);
+
+    r->work.uri = o->target[target].uri;
+    r->work.timeout = o->timeout;
+    if (rc == 0 && o->target[target].is_isolated && !o->in_process) {
+        rc = scratch_folder_make(&scratch, w);
+        r->work.scratch = scratch.path;
+    }
+    if (rc == 0 && r->n_jobs)
+        rc = run_jobs(r, w);
+    scratch_folder_remove(&scratch);
+    for (uint64_t i = 0; r->result && i < r->n_jobs; i++)
+        free(r->result[i].found);
+    free(r->result);
+    free(r->work.job);
+    return rc;
+}
+
 int conform_run(const struct conform_options *o, struct conform_run *run,
                 int (*each)(const struct conform_item *item, void *user, struct why *w), void *user,
                 struct why *w)
 {
-    static const struct worker_pool_work work = { .start = start_worker,
-                                                  .end = end_worker,
-                                                  .item = run_item,
-                                                  .message = take_result,
-                                                  .died = take_death,
-                                                  .complete = complete };
-    const struct worker_pool_options pool = {
-        .workers = o->jobs, .timeout = o->timeout, .in_process = o->in_process, .stop = o->stop
-    };
-    size_t size = (run->n_items + 1) * sizeof(struct conform_progress);
-    struct running r = { .o = o, .run = run, .each = each, .user = user };
+    int rc = 0;
 
-    r.complete = calloc(run->n_items + 1, sizeof *r.complete);
-    r.progress = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!r.complete || r.progress == MAP_FAILED) {
-        free(r.complete);
-        return why_no_memory(w);
-    }
     each_file(run, true);
-    int rc = worker_pool_run(&pool, &work, run->n_items, &r, w);
+    for (uint32_t t = 0; rc == 0 && t < o->n_targets; t++) {
+        struct running r = { .o = o, .each = each, .user = user };
+        rc = run_target(o, run, t, &r, w);
+    }
     each_file(run, false);
-    munmap(r.progress, size);
-    free(r.complete);
     return rc;
 }

@@ -18,14 +18,17 @@ enum conform_outcome {
 };
 extern const char *const conform_outcome_name[OUTCOMES];
 
+/* Models per part of a rule that is_split. */
+enum { CONFORM_PART = 128 };
+
 /* A rule on a target at a version. */
 struct conform_item {
     uint32_t target; /* index */
     enum hal_version version;
     const struct conform_rules *file;
     const struct conform_rule *rule;
+    uint32_t n_parts; /* of its models, for workers; set by conform_run() */
     enum conform_outcome outcome;
-    double seconds;
     struct conform_result result; /* of a crash or hang: its finding is the only one */
 };
 
@@ -33,6 +36,7 @@ struct conform_target {
     const char *uri;
     enum hal_version version; /* the driver's */
     enum hal_version lowest;  /* that it answers */
+    bool is_isolated;         /* its driver is confined (docs/security.md) */
 };
 
 struct conform_options {

@@ -118,7 +118,7 @@ static int begin_isolation(struct campaign *c, struct why *w)
         if (c->isolated[t])
             TRY(note_containment(c, t, w));
     }
-    host_remove_stale_scratch();
+    scratch_folder_remove_stale();
     return 0;
 }
 

@@ -301,9 +301,10 @@ static void infinite_loop(struct conform *c, const void *data)
 }
 
 static const struct conform_rule rules_of_file[] = {
-    { "generated", "relaxed", HAL_1_1, 0, "models with the relaxed float32 flag execute", relaxed },
+    { "generated", "relaxed", HAL_1_1, 0, "models with the relaxed float32 flag execute", relaxed,
+      NULL, true },
     { "quant-coupling", "coupling", HAL_1_3, 0,
-      "results in quant8_signed are those in quant8 less 128", coupling },
+      "results in quant8_signed are those in quant8 less 128", coupling, NULL, true },
     { "loop-timeout", "endless", HAL_1_3, 0,
       "a loop that exceeds its time-out ends with MISSED_DEADLINE", infinite_loop },
 };

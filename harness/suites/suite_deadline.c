@@ -189,11 +189,13 @@ static void executing(struct conform *c, const void *data)
 }
 
 static const struct conform_rule rules_of_file[] = {
-    { "priority", "Q1", HAL_1_3, 0, "models prepare at every priority", priorities },
+    { "priority", "Q1", HAL_1_3, 0, "models prepare at every priority", priorities, NULL, true },
     { "deadline", "Q2", HAL_1_3, 0,
-      "preparation with a deadline starts, and succeeds or ends with MISSED_DEADLINE", preparing },
+      "preparation with a deadline starts, and succeeds or ends with MISSED_DEADLINE", preparing,
+      NULL, true },
     { "deadline", "Q3", HAL_1_3, 0,
-      "execution with a deadline starts, and succeeds or ends with MISSED_DEADLINE", executing },
+      "execution with a deadline starts, and succeeds or ends with MISSED_DEADLINE", executing,
+      NULL, true },
 };
 const struct conform_rules conform_rules_deadline = { rules_of_file, COUNT(rules_of_file),
                                                       conform_models_draw, conform_models_free };

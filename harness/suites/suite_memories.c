@@ -273,7 +273,8 @@ static void run_in_domain(struct conform_graph_subject *s)
     for (int k = 0; k < conform_n_kinds; k++)
         if (conform_can_run(s->conform, s->prepared, &conform_kinds[k], s->conform->version)) {
             run_in_buffers(s, &conform_kinds[k]);
-            run_in(s->conform, &s->model, s->prepared, &memory_kinds[3], &conform_kinds[k]);
+            run_in(s->conform, &s->model, s->prepared, &memory_kinds[COUNT(memory_kinds) - 1],
+                   &conform_kinds[k]);
         }
 }
 
@@ -285,7 +286,7 @@ static void memory_domain(struct conform *c, const void *data)
 
 static const struct conform_rule rules_of_file[] = {
     { "generated", "pools", HAL_1_0, 0,
-      "constants by copy and by reference, arguments in every kind of memory", pools },
+      "constants by copy and by reference, arguments in every kind of memory", pools, NULL, true },
     { "memory-domain", "device-memory", HAL_1_3, 0,
       "arguments in device buffers and in BLOB hardware buffers", memory_domain },
 };

@@ -77,11 +77,17 @@ static const struct conform_mutation *mutation_of(const char *rule)
 
 static void refuse_mutants(struct conform *c, const void *rule)
 {
+    const struct conform_mutation *mutation = mutation_of(rule);
+
+    if ((mutation->until && c->lowest > mutation->until) || c->version < mutation->since)
+        conform_not_applicable(c, "the driver has no entry points of HAL %s to %s",
+                               hal_version_name(mutation->since),
+                               hal_version_name(mutation->until));
     for (int v = 0; v < HAL_VERSIONS; v++) {
         if (!conform_has_entry(c, hal_versions[v]))
             continue;
         unsigned every = c->is_remote ? REMOTE_EVERY : 1;
-        struct walk w = { c, hal_versions[v], NULL, mutation_of(rule), 0, every };
+        struct walk w = { c, hal_versions[v], NULL, mutation, 0, every };
         if (w.entry < c->version)
             w.every *= OLDER_EVERY;
         walk_models(&w);
@@ -90,53 +96,53 @@ static void refuse_mutants(struct conform *c, const void *rule)
 
 static const struct conform_rule rules_of_file[] = {
     { "model", "M1", HAL_1_0, 0, "rejects a model whose operations are not in execution order",
-      refuse_mutants, "M1" },
+      refuse_mutants, "M1", true },
     { "model", "M2", HAL_1_0, 0, "rejects an operand type code that does not exist", refuse_mutants,
-      "M2" },
+      "M2", true },
     { "model", "M3", HAL_1_0, 0,
       "rejects a scalar with a dimension; before HAL 1.2 also a tensor without", refuse_mutants,
-      "M3" },
+      "M3", true },
     { "model", "M4", HAL_1_0, 0, "rejects an operand scale that its type does not allow",
-      refuse_mutants, "M4" },
+      refuse_mutants, "M4", true },
     { "model", "M5", HAL_1_0, 0, "rejects a zero point outside the range of the operand's type",
-      refuse_mutants, "M5" },
+      refuse_mutants, "M5", true },
     { "model", "M6", HAL_1_0, 0,
       "rejects a written operand as input or constant, an unwritten one as temporary or output",
-      refuse_mutants, "M6" },
+      refuse_mutants, "M6", true },
     { "model", "M7", HAL_1_0, 0,
       "rejects lists of inputs and outputs that contradict the operands' lifetimes", refuse_mutants,
-      "M7" },
+      "M7", true },
     { "model", "M8", HAL_1_0, 0,
       "rejects a wrong number of consumers (up to HAL 1.3, which transmit it)", refuse_mutants,
-      "M8" },
+      "M8", true },
     { "model", "M9", HAL_1_0, 0, "rejects an operand that two operations write", refuse_mutants,
-      "M9" },
+      "M9", true },
     { "model", "M10", HAL_1_0, 0, "rejects an operand type that the operation does not accept",
-      refuse_mutants, "M10" },
+      refuse_mutants, "M10", true },
     { "model", "M11", HAL_1_0, 0, "rejects an operation code that does not exist at this version",
-      refuse_mutants, "M11" },
+      refuse_mutants, "M11", true },
     { "model", "M12", HAL_1_0, 0, "rejects an operation whose input index is out of range",
-      refuse_mutants, "M12" },
+      refuse_mutants, "M12", true },
     { "model", "M13", HAL_1_0, 0, "rejects an operation whose output index is out of range",
-      refuse_mutants, "M13" },
+      refuse_mutants, "M13", true },
     { "model", "M14", HAL_1_0, 0, "rejects a temporary or output that no operation writes",
-      refuse_mutants, "M14" },
-    { "model", "M15", HAL_1_0, 0, "rejects a model with one operand removed", refuse_mutants,
-      "M15" },
+      refuse_mutants, "M14", true },
+    { "model", "M15", HAL_1_0, 0, "rejects a model with one operand removed", refuse_mutants, "M15",
+      true },
     { "model", "M16", HAL_1_0, 0, "rejects a model with one operation removed", refuse_mutants,
-      "M16" },
+      "M16", true },
     { "model", "M17", HAL_1_0, 0, "rejects an operation with a required input removed",
-      refuse_mutants, "M17" },
+      refuse_mutants, "M17", true },
     { "model", "M18", HAL_1_0, 0, "rejects an operation with an output removed", refuse_mutants,
-      "M18" },
+      "M18", true },
     { "model", "M19", HAL_1_0, 0, "rejects an operation with an additional input", refuse_mutants,
-      "M19" },
+      "M19", true },
     { "model", "M20", HAL_1_0, 0, "rejects an operation with an additional output", refuse_mutants,
-      "M20" },
+      "M20", true },
     { "model", "M21", HAL_1_1, 0, "prepare_model rejects an invalid execution preference",
-      refuse_mutants, "M21" },
+      refuse_mutants, "M21", true },
     { "model", "M22", HAL_1_3, 0, "prepare_model rejects an invalid priority", refuse_mutants,
-      "M22" },
+      "M22", true },
 };
 const struct conform_rules conform_rules_model = { rules_of_file, COUNT(rules_of_file),
                                                    conform_models_draw, conform_models_free };

@@ -271,11 +271,14 @@ static const struct conform_rule rules_of_file[] = {
     { "request", "valid", HAL_1_0, 0,
       "legal models launch, supported ones prepare, the callback fails the others; valid "
       "requests execute",
-      valid },
-    { "request", "R1", HAL_1_0, 0, "rejects a request with an input removed", missing_input },
-    { "request", "R2", HAL_1_0, 0, "rejects a request with an output removed", missing_output },
+      valid, NULL, true },
+    { "request", "R1", HAL_1_0, 0, "rejects a request with an input removed", missing_input, NULL,
+      true },
+    { "request", "R2", HAL_1_0, 0, "rejects a request with an output removed", missing_output, NULL,
+      true },
     { "request", "R3", HAL_1_3, 0,
-      "execute_fenced rejects a null fence and a descriptor that is not open", null_fence },
+      "execute_fenced rejects a null fence and a descriptor that is not open", null_fence, NULL,
+      true },
     { "request", "fails", HAL_1_0, 0,
       "models that are valid but fail at run time prepare; their execution fails", fails },
 };

@@ -9,10 +9,8 @@
 #define _GNU_SOURCE
 #include "sim/isolation/host_process.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -20,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -42,7 +39,7 @@ enum { FIRST_FD = 3, LAST_FD = 6, SLICE_NS = 2000000, SPIN_NS = 1000000, PRINTS_
 static const struct host_process no_process = { .socket = -1,
                                                 .status = -1,
                                                 .prints = -1,
-                                                .scratch_fd = -1,
+                                                .scratch = SCRATCH_FOLDER_NONE,
                                                 .memory.in_fd = -1,
                                                 .memory.out_fd = -1 };
 
@@ -132,91 +129,6 @@ static int open_prints(void)
     return fd >= 0 && fcntl(fd, F_SETFL, O_APPEND) == 0 ? fd : -1;
 }
 
-/* ---- the folder that a driver may write to */
-
-static const char scratch_name[] = "halcyon-driver-";
-
-static const char *scratch_parent(void)
-{
-    const char *tmp = getenv("TMPDIR");
-
-    return tmp && *tmp ? tmp : "/tmp";
-}
-
-static int make_scratch(struct host_process *h, struct why *w)
-{
-    if (asprintf(&h->scratch, "%s/%sXXXXXX", scratch_parent(), scratch_name) < 0) {
-        h->scratch = NULL;
-        return why_no_memory(w);
-    }
-    if (!mkdtemp(h->scratch)) {
-        int rc =
-            why_fail(w, WHY_SYSTEM, "%s: cannot create a folder: %s", h->scratch, strerror(errno));
-        free(h->scratch);
-        h->scratch = NULL;
-        return rc;
-    }
-    h->scratch_fd = open(h->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (h->scratch_fd < 0 || flock(h->scratch_fd, LOCK_EX) < 0)
-        return why_fail(w, WHY_SYSTEM, "%s: cannot be locked: %s", h->scratch, strerror(errno));
-    return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *place)
-{
-    (void) st, (void) type, (void) place;
-    remove(path);
-    return 0;
-}
-
-static void remove_folder(const char *path)
-{
-    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
-static void remove_scratch(struct host_process *h)
-{
-    if (h->scratch)
-        remove_folder(h->scratch);
-    if (h->scratch_fd >= 0)
-        close(h->scratch_fd);
-    free(h->scratch);
-    h->scratch = NULL;
-    h->scratch_fd = -1;
-}
-
-/* Whether a scratch folder is left over: it belongs to this user and no process holds its lock.
- * Folders younger than a minute are kept, since their process may not have locked them yet. */
-static bool is_stale(int parent, const char *name)
-{
-    enum { MINUTE = 60 };
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat st;
-
-    if (fd < 0)
-        return false;
-    bool stale = fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-                 time(NULL) - st.st_ctime > MINUTE && flock(fd, LOCK_EX | LOCK_NB) == 0;
-    close(fd);
-    return stale;
-}
-
-void host_remove_stale_scratch(void)
-{
-    DIR *dir = opendir(scratch_parent());
-    char path[PATH_MAX];
-
-    for (struct dirent *e; dir && (e = readdir(dir));) {
-        if (strncmp(e->d_name, scratch_name, strlen(scratch_name)) != 0 ||
-            !is_stale(dirfd(dir), e->d_name))
-            continue;
-        snprintf(path, sizeof path, "%s/%s", scratch_parent(), e->d_name);
-        remove_folder(path);
-    }
-    if (dir)
-        closedir(dir);
-}
-
 /* ---- starting a process */
 
 /* What the process needs to open the driver.  In the arena, which the first case empties: it is not
@@ -224,7 +136,7 @@ void host_remove_stale_scratch(void)
 static int put_calls(struct host_process *h, const struct host_options *o, struct why *w)
 {
     struct arena *a = h->memory.arena;
-    char *uri = arena_strdup(a, o->uri), *scratch = arena_strdup(a, h->scratch);
+    char *uri = arena_strdup(a, o->uri), *scratch = arena_strdup(a, h->scratch.path);
     char *profile = o->profile ? arena_strdup(a, o->profile) : NULL;
 
     h->calls = (struct host_calls *) (void *) h->memory.layout.in;
@@ -442,7 +354,7 @@ int host_start(struct host_process *h, const struct host_options *o, struct host
     *h = no_process;
     TRY(lent_memory_init(&h->memory, o->arena, o->largest, o->regions, w));
     h->prints = open_prints();
-    if (make_scratch(h, w) < 0 || put_calls(h, o, w) < 0 || spawn(h, o, w) < 0) {
+    if (scratch_folder_make(&h->scratch, w) < 0 || put_calls(h, o, w) < 0 || spawn(h, o, w) < 0) {
         host_done(h);
         return -1;
     }
@@ -495,7 +407,7 @@ void host_done(struct host_process *h)
 {
     if (h->pid)
         kill_and_reap(h);
-    remove_scratch(h);
+    scratch_folder_remove(&h->scratch);
     if (h->prints >= 0)
         close(h->prints);
     lent_memory_done(&h->memory);

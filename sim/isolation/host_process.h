@@ -9,6 +9,7 @@
 #include "sim/base/spin.h"
 #include "sim/isolation/host_layout.h"
 #include "sim/isolation/lent_memory.h"
+#include "sim/isolation/scratch_folder.h"
 
 struct host_options {
     const char *uri, *profile; /* as in struct host_calls */
@@ -37,12 +38,11 @@ struct host_process {
     struct lent_memory memory;
     struct host_calls *calls;
     struct host_answers *answers;
-    int socket;         /* for HOST_SERVE; -1: none any more */
-    int status;         /* pipe that the end of the driver's process is reported through */
-    int prints;         /* memory file of its stdout and stderr */
-    char *scratch;      /* folder that the driver may write to */
-    int scratch_fd;     /* locked as long as it is in use */
-    uint32_t submitted; /* commands so far */
+    int socket; /* for HOST_SERVE; -1: none any more */
+    int status; /* pipe that the end of the driver's process is reported through */
+    int prints; /* memory file of its stdout and stderr */
+    struct scratch_folder scratch; /* that the driver may write to */
+    uint32_t submitted;            /* commands so far */
     struct spin spin;
 };
 
@@ -61,9 +61,6 @@ int host_call(struct host_process *h, const struct host_options *o, enum host_co
 int host_close(struct host_process *h, const struct host_options *o, struct host_death *ret_death);
 /* Kills the process, if there is one, with everything that it started, and frees. */
 void host_done(struct host_process *h);
-
-/* Removes folders of drivers whose processes were killed together with their client. */
-void host_remove_stale_scratch(void);
 
 /* Namespaces that the process gets where the kernel allows it. */
 enum { HOST_NAMESPACES = SANDBOX_PROCESSES };

@@ -1,0 +1,32 @@
+/* The worker process of a conformance run: checks rules on one target, whose driver runs in this
+ * process.  One that is isolated (target_is_isolated()) is confined first. */
+#ifndef HARNESS_CONFORM_WORKER_H
+#define HARNESS_CONFORM_WORKER_H
+
+#include "harness/conform/conform_run.h"
+#include "harness/run/worker_pool.h"
+
+/* A part of a rule's models, or the whole rule. */
+struct conform_job {
+    struct conform_item *item;
+    uint32_t part;
+};
+
+/* All jobs of a target. */
+struct conform_work {
+    const char *uri;
+    double timeout;
+    const char
+        *scratch; /* folder that the confined driver may write to; NULL: it is not confined */
+    struct conform_job *job;
+    struct conform_progress *progress; /* of each job; shared with the parent */
+};
+
+/* The callbacks of worker_pool.h; user begins with a struct conform_work.  Each job sends one
+ * struct conform_result. */
+int conform_worker_start(void *user, void **ret_state, struct why *w);
+void conform_worker_end(struct worker_pool_link *l, void *state, void *user);
+void conform_worker_item(struct worker_pool_link *l, uint64_t index, uint32_t step, void *state,
+                         void *user);
+
+#endif
