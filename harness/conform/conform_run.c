@@ -10,6 +10,7 @@
 #include "harness/conform/conform_models.h"
 #include "harness/conform/conform_worker.h"
 #include "harness/run/worker_pool.h"
+#include "sim/base/orphans.h"
 #include "sim/isolation/scratch_folder.h"
 
 const char *const conform_outcome_name[OUTCOMES] = {
@@ -366,9 +367,12 @@ static int run_target(const struct conform_options *o, const struct conform_run 
     if (rc == 0 && o->target[target].is_isolated && !o->in_process) {
         rc = scratch_folder_make(&scratch, w);
         r->work.scratch = scratch.path;
+        orphans_adopt();
     }
     if (rc == 0 && r->n_jobs)
         rc = run_jobs(r, w);
+    if (r->work.scratch) /* no worker is left */
+        orphans_kill();
     scratch_folder_remove(&scratch);
     for (uint64_t i = 0; r->result && i < r->n_jobs; i++)
         free(r->result[i].found);
@@ -383,6 +387,7 @@ int conform_run(const struct conform_options *o, struct conform_run *run,
 {
     int rc = 0;
 
+    scratch_folder_remove_stale();
     each_file(run, true);
     for (uint32_t t = 0; rc == 0 && t < o->n_targets; t++) {
         struct running r = { .o = o, .each = each, .user = user };

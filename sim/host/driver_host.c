@@ -22,6 +22,7 @@
 #include "golden/base/logging.h"
 #include "golden/base/sandbox.h"
 #include "sim/base/spin.h"
+#include "sim/base/orphans.h"
 #include "sim/client/runtime.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/isolation/host_layout.h"
@@ -42,23 +43,6 @@ struct host {
 
 /* ---- the supervisor */
 
-/* Kills the processes that the driver's process has left behind; they have become children of this
- * one.  In a process namespace the kernel does it. */
-static void kill_children(void)
-{
-    char path[64], text[1 << 12], *at;
-
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int) getpid());
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = 0;
-    at = text;
-    for (long pid; (pid = strtol(at, &at, 10)) > 0;)
-        kill((pid_t) pid, SIGKILL);
-}
-
 /* Ends with the driver's process and everything that it has started. */
 static _Noreturn void supervise(pid_t driver)
 {
@@ -72,10 +56,8 @@ static _Noreturn void supervise(pid_t driver)
     }
     if (ended == driver)
         status = other;
-    if (getpid() != 1)
-        do
-            kill_children();
-        while (waitpid(-1, NULL, 0) > 0);
+    if (getpid() != 1) /* in a process namespace the kernel does it */
+        orphans_kill();
     ssize_t n = write(STATUS_FD, &status, sizeof status);
     _exit(n == (ssize_t) sizeof status ? 0 : 1);
 }
@@ -84,7 +66,7 @@ static void start_supervising(void)
 {
     pid_t parent = getpid(), pid;
 
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    orphans_adopt();
     pid = fork();
     if (pid < 0)
         _exit(126);

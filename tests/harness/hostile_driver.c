@@ -582,14 +582,17 @@ static struct model *new_model(const struct hal_subgraph *g, struct hal_prepared
 /* The inner driver's callback, which it calls before it returns. */
 struct inner_callback {
     struct hal_prepare_callback base;
+    enum hal_status status;
     struct hal_prepared_model *prepared;
 };
 
 static void keep_prepared(struct hal_prepare_callback *self, enum hal_status status,
                           struct hal_prepared_model *prepared)
 {
-    (void) status;
-    ((struct inner_callback *) self)->prepared = prepared;
+    struct inner_callback *kept = (struct inner_callback *) self;
+
+    kept->status = status;
+    kept->prepared = prepared;
 }
 
 static enum hal_status prepare_model(struct hal_driver *self, enum hal_version version,
@@ -600,14 +603,18 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
     const struct hal_prepare_config plain = { .preference = config->preference,
                                               .priority = HAL_PRIORITY_MEDIUM,
                                               .deadline = HAL_NO_DEADLINE };
-    struct inner_callback kept = { { keep_prepared }, NULL };
+    struct inner_callback kept = { .base = { keep_prepared } };
     struct hostile_call c = { .model = model, .prepare = callback };
 
     (void) self;
     c.status = inner->prepare_model(inner, inner_version(version), model, &plain, &kept.base);
     if (kept.prepared)
         c.object = new_model(&model->main, kept.prepared);
-    return finish(AT_PREPARE_MODEL, &c);
+    if (c.status != HAL_NONE || kept.prepared)
+        return finish(AT_PREPARE_MODEL, &c);
+    c.status = kept.status; /* a model that is not supported: launched, its callback fails */
+    finish(AT_PREPARE_MODEL, &c);
+    return HAL_NONE;
 }
 
 /* There are no cache files. */
