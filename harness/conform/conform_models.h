@@ -4,6 +4,7 @@
 #define HARNESS_CONFORM_MODELS_H
 
 #include "golden/model/one_op.h"
+#include "harness/check/cases.h"
 #include "harness/conform/conform.h"
 
 struct conform_model {
@@ -15,11 +16,20 @@ struct conform_model {
     bool is_exact;          /* the expected values are exact in every arithmetic */
 };
 
-/* A list of random models: of each operation, one at the feature level that introduced it and one
- * at the highest, and larger models at each level.  Drawn before the first rule; the same in every
- * run. */
-extern struct conform_model conform_models[];
-extern int conform_n_models;
+/* The list of models: those of conform_texts; random models of one operation, at least one for each
+ * of its forms and each of its typing rows that can be drawn; larger random models at each level;
+ * then those of conform_cases.  Made before the first rule; the same in every run. */
+extern struct conform_model *conform_models;
+extern int conform_n_models, conform_n_built_in; /* built_in: those before the cases */
+/* Specifications whose models are added, loaded and validated; NULL: none. */
+extern const struct cases *conform_cases;
+
+/* How many operations, forms and typing rows the catalogue has, and how many of the latter two the
+ * list has a model of. */
+struct conform_rows {
+    int operations, forms, drawn_forms, typings, drawn_typings;
+};
+extern struct conform_rows conform_rows;
 void conform_models_draw(void);
 void conform_models_free(void);
 

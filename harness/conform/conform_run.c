@@ -280,7 +280,8 @@ static int complete(uint64_t index, void *user, struct why *w)
         item->outcome = OUTCOME_UNDECIDED;
         for (; r->next < end; r->next++) {
             if (r->result[r->next].found)
-                merge(item, &r->result[r->next], r->work.progress[r->next].is_doubled);
+                merge(item, &r->result[r->next],
+                      r->work.progress && r->work.progress[r->next].is_doubled);
             free(r->result[r->next].found);
             r->result[r->next].found = NULL;
         }
@@ -347,11 +348,31 @@ static int run_jobs(struct running *r, struct why *w)
     size_t size = (r->n_jobs + 1) * sizeof(struct conform_progress);
 
     r->work.progress = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (r->work.progress == MAP_FAILED)
+    if (r->work.progress == MAP_FAILED) {
+        r->work.progress = NULL;
         return why_no_memory(w);
-    int rc = worker_pool_run(&pool, &work, r->n_jobs, r, w);
-    munmap(r->work.progress, size);
-    return rc;
+    }
+    return worker_pool_run(&pool, &work, r->n_jobs, r, w);
+}
+
+/* The pool has given up, such as when a driver overwrites the memory that its worker shares with
+ * this process: the rules left are not checked, other targets are. */
+static int fail_rest(struct running *r, const struct why *reason, struct why *w)
+{
+    for (uint64_t i = r->next; i < r->n_jobs; i++) {
+        struct part_result *p = &r->result[i];
+        if (p->is_complete)
+            continue;
+        free(p->found);
+        p->found = calloc(1, sizeof *p->found);
+        if (!p->found)
+            return why_no_memory(w);
+        p->found->failures = p->found->n_findings = 1;
+        text_append(p->found->finding[0], CONFORM_TEXT, "not checked: %s", reason->text);
+        p->outcome = OUTCOME_CRASH;
+        TRY(complete(i, r, w));
+    }
+    return 0;
 }
 
 /* Each target has workers of its own: its driver shares no process and no memory with another
@@ -369,13 +390,21 @@ static int run_target(const struct conform_options *o, const struct conform_run 
         r->work.scratch = scratch.path;
         orphans_adopt();
     }
-    if (rc == 0 && r->n_jobs)
-        rc = run_jobs(r, w);
+    if (rc == 0 && r->n_jobs) {
+        struct why reason = { 0 };
+        rc = run_jobs(r, &reason);
+        if (rc < 0 && r->work.scratch)
+            rc = fail_rest(r, &reason, w);
+        else if (rc < 0)
+            *w = reason;
+    }
     if (r->work.scratch) /* no worker is left */
         orphans_kill();
     scratch_folder_remove(&scratch);
     for (uint64_t i = 0; r->result && i < r->n_jobs; i++)
         free(r->result[i].found);
+    if (r->work.progress)
+        munmap(r->work.progress, (r->n_jobs + 1) * sizeof *r->work.progress);
     free(r->result);
     free(r->work.job);
     return rc;

@@ -59,7 +59,7 @@ static void relaxed(struct conform *c, const void *data)
 
 /* For conform_models[i] of a single quant8 operation, the same model in quant8_signed; arena NULL:
  * none. */
-static struct conform_model signed_model[400];
+static struct conform_model *signed_model;
 
 /* Operations whose quant8_signed results may differ from the quant8 ones. */
 static bool is_uncoupled(int32_t code)
@@ -101,7 +101,8 @@ static void make_signed(const struct conform_model *m, struct conform_model *ret
 static void begin(void)
 {
     conform_models_draw();
-    MUST(conform_n_models <= COUNT(signed_model));
+    signed_model = calloc((size_t) conform_n_models + 1, sizeof *signed_model);
+    MUST(signed_model);
     for (int i = 0; i < conform_n_models; i++)
         make_signed(&conform_models[i], &signed_model[i]);
 }
@@ -111,6 +112,8 @@ static void end(void)
     for (int i = 0; i < conform_n_models; i++)
         if (signed_model[i].arena)
             conform_model_done(&signed_model[i]);
+    free(signed_model);
+    signed_model = NULL;
     conform_models_free();
 }
 
@@ -177,25 +180,9 @@ static void couple(struct conform *c, const struct conform_model *m,
             p[i]->methods->release(p[i]);
 }
 
-static void couple_text(struct conform *c, const struct one_op *text)
-{
-    struct conform_model m, other = { .arena = NULL };
-
-    conform_model_of(&m, text);
-    make_signed(&m, &other);
-    if (other.arena && conform_model_is_of(&m, c) && conform_model_is_of(&other, c))
-        couple(c, &m, &other);
-    if (other.arena)
-        conform_model_done(&other);
-    conform_model_done(&m);
-}
-
 static void coupling(struct conform *c, const void *data)
 {
     (void) data;
-    for (int i = 0; i < conform_n_texts; i++)
-        if (conform_is_mine(c, (uint32_t) i))
-            couple_text(c, &conform_texts[i]);
     for (int i = 0; i < conform_n_models; i++)
         if (conform_is_mine(c, (uint32_t) i) && signed_model[i].arena &&
             conform_model_is_of(&conform_models[i], c) && conform_model_is_of(&signed_model[i], c))

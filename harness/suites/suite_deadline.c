@@ -174,17 +174,9 @@ static void execute_until(struct conform *c, const struct conform_model *m,
     arena_free(a);
 }
 
-/* Single operations with expected results, and random models. */
 static void executing(struct conform *c, const void *data)
 {
     (void) data;
-    for (int i = 0; i < conform_n_texts; i++) {
-        struct conform_model m;
-        conform_model_of(&m, &conform_texts[i]);
-        if (conform_is_mine(c, (uint32_t) i) && conform_model_is_of(&m, c))
-            with_supported(c, &m, execute_until);
-        conform_model_done(&m);
-    }
     each_supported(c, execute_until);
 }
 

@@ -16,7 +16,7 @@
 /* Over a socket each version has one random model in so many, each version other ones. */
 enum { REMOTE_EVERY = 8, MAX_TEXTS = 64 };
 
-static struct conform_model texts[MAX_TEXTS], empty_texts[MAX_TEXTS];
+static struct conform_model empty_texts[MAX_TEXTS];
 
 static void open_texts(struct conform_model *m, const struct one_op *text, int n)
 {
@@ -30,16 +30,14 @@ static void open_texts(struct conform_model *m, const struct one_op *text, int n
 static void begin(void)
 {
     conform_models_draw();
-    for (int i = 0; i < conform_n_models; i++)
-        conform_model_expect(&conform_models[i]);
-    open_texts(texts, conform_texts, conform_n_texts);
+    for (int i = 0; i < conform_n_built_in; i++)
+        if (!conform_models[i].is_exact)
+            conform_model_expect(&conform_models[i]);
     open_texts(empty_texts, conform_empty_texts, conform_n_empty_texts);
 }
 
 static void end(void)
 {
-    for (int i = 0; i < conform_n_texts; i++)
-        conform_model_done(&texts[i]);
     for (int i = 0; i < conform_n_empty_texts; i++)
         conform_model_done(&empty_texts[i]);
     conform_models_free();
@@ -120,12 +118,10 @@ static bool is_chosen(const struct conform *c, int i)
 
 static void each_run(struct conform *c, visit_run *visit)
 {
-    for (int i = 0; i < conform_n_texts; i++)
-        if (conform_is_mine(c, (uint32_t) i) && conform_model_is_of(&texts[i], c))
-            with_model(c, &texts[i], true, &texts[i].hal, visit);
     for (int i = 0; i < conform_n_models; i++)
         if (is_chosen(c, i))
-            with_model(c, &conform_models[i], false, &conform_models[i].hal, visit);
+            with_model(c, &conform_models[i], conform_models[i].is_exact, &conform_models[i].hal,
+                       visit);
 }
 
 /* Makes a valid request; false: this kind or version does not accept unknown output shapes. */
@@ -309,12 +305,9 @@ static void with_unknown_shapes(struct conform *c, const struct conform_model *m
 
 static void each_run_of_unknown_shapes(struct conform *c, visit_run *visit)
 {
-    for (int i = 0; i < conform_n_texts; i++)
-        if (conform_is_mine(c, (uint32_t) i) && conform_model_is_of(&texts[i], c))
-            with_unknown_shapes(c, &texts[i], true, visit);
     for (int i = 0; i < conform_n_models; i++)
         if (is_chosen(c, i))
-            with_unknown_shapes(c, &conform_models[i], false, visit);
+            with_unknown_shapes(c, &conform_models[i], conform_models[i].is_exact, visit);
 }
 
 static void expect_unknown_shapes(struct run *r)
