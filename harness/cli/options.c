@@ -351,7 +351,11 @@ static const struct option_row rows[] = {
       "enter through the entry points of HAL 1.0 to 1.3 or fl5 to fl8 (default: the driver's own "
       "version), or of all that the driver answers",
       set_hal, .value = VALUE_HAL_OR_ALL },
-    { "list", 0, NULL, CMD_CONFORM, "list the suites and their rules", MEMBER(list) },
+    { "models", 0, "PATH", CMD_CONFORM,
+      "also with the models of this specification or corpus file, or of all in a folder",
+      MEMBER(models), .value = VALUE_FILE },
+    { "list", 0, NULL, CMD_CONFORM, "list the suites, their rules, and how many cases each has",
+      MEMBER(list) },
     { "seed", 0, "S", CMD_RANDOM, "seed of the random graphs (default 1)", set_seed },
     { "count", 0, "N", CMD_RANDOM, "number of graphs (default 1000)", set_count },
     { "ops", 0, "MIN-MAX", CMD_GRAPHS, "number of operations per graph, 1 to 100", set_ops },

@@ -45,6 +45,7 @@ struct options {
     uint32_t n_suites;
     enum hal_version version; /* of the entry points; 0: not given */
     bool all_versions, list;
+    const char *models; /* halcyon conform: file or folder of specifications; NULL: none */
 
     const char *format, *output;
     const char *listen;       /* path of the socket, without "unix:" */

@@ -7,6 +7,7 @@
 #include "harness/check/buffer.h"
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
+#include "harness/conform/conform_models.h"
 #include "harness/conform/conform_run.h"
 #include "harness/run/devices.h"
 
@@ -29,24 +30,52 @@ static int count_rules(const char *suite)
     return n;
 }
 
+/* "700 models", "12345 mutants of 700 models"; "" for a rule with cases of its own. */
+static const char *case_text(const struct conform_rule *r, char text[64])
+{
+    char models[32];
+
+    snprintf(models, sizeof models, "%d models", conform_n_models);
+    if (r->count)
+        snprintf(text, 64, " (%llu mutants of %s)", (unsigned long long) r->count(r->data), models);
+    else
+        snprintf(text, 64, "%s%s%s", r->is_split ? " (" : "", r->is_split ? models : "",
+                 r->is_split ? ")" : "");
+    return text;
+}
+
 static void list_rules(const char *suite)
 {
     for (int f = 0; f < conform_n_rules; f++)
         for (int k = 0; k < conform_rules[f]->n; k++) {
             const struct conform_rule *r = &conform_rules[f]->rule[k];
-            char name[64], since[16];
+            char name[64], since[16], cases[64];
             if (strcmp(r->suite, suite))
                 continue;
             snprintf(name, sizeof name, "%s/%s", r->suite, r->name);
             snprintf(since, sizeof since, "%s%s", hal_version_name(r->since),
                      r->until ? "-" : " on");
-            printf("  %-28s %-8s %s\n", name, since, r->text);
+            printf("  %-28s %-8s %s%s\n", name, since, r->text, case_text(r, cases));
         }
+}
+
+static void print_models(void)
+{
+    const struct conform_rows *rows = &conform_rows;
+
+    printf("%d built-in models: %d of %d forms and %d of %d typing rows of %d operations",
+           conform_n_built_in, rows->drawn_forms, rows->forms, rows->drawn_typings, rows->typings,
+           rows->operations);
+    if (conform_cases)
+        printf("; %d of --models", conform_n_models - conform_n_built_in);
+    printf("\n");
 }
 
 static int list_suites(void)
 {
     int n = 0;
+
+    conform_models_draw();
 
     for (int s = 0; s < conform_n_suites; s++) {
         const struct conform_suite *suite = &conform_suites[s];
@@ -56,6 +85,8 @@ static int list_suites(void)
         n += rules;
     }
     printf("%d suites, %d rules\n", conform_n_suites, n);
+    print_models();
+    conform_models_free();
     return EXIT_CONFORMING;
 }
 
@@ -172,7 +203,11 @@ static int run_suites(const struct options *o, struct conform_run *run, struct w
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    conform_models_draw();
     int stopped = conform_run(&options, run, each_item, &c, w);
+    if (stopped >= 0)
+        print_models();
+    conform_models_free();
     if (stopped < 0)
         return -1;
     for (uint32_t t = 0; t < o->n_targets && o->verbosity >= 0; t++)
@@ -189,18 +224,33 @@ static int run_suites(const struct options *o, struct conform_run *run, struct w
     return count_failures(&c) ? EXIT_NOT_CONFORMING : EXIT_CONFORMING;
 }
 
+static int load_models(const struct options *o, struct cases *cases, struct why *w)
+{
+    TRY(cases_load(cases, o->models, NULL, w));
+    TRY(cases_validate(cases, w));
+    console_unloaded(cases, stderr);
+    REQUIRE(w, cases->n, "%s: no models in it", o->models);
+    conform_cases = cases;
+    return 0;
+}
+
 int cmd_conform(const struct options *o)
 {
+    struct cases cases = { .threads = o->jobs };
     struct conform_run run = { 0 };
     struct why why = { 0 };
+    int status = options_expect(o, 0, 0, "argument", &why);
 
-    if (options_expect(o, 0, 0, "argument", &why) < 0)
-        return print_error(o, &why);
-    if (o->list)
-        return list_suites();
-    int status = run_suites(o, &run, &why);
+    if (status == 0 && o->models)
+        status = load_models(o, &cases, &why);
+    if (status == 0)
+        status = o->list ? list_suites() : run_suites(o, &run, &why);
     if (status < 0)
         status = print_error(o, &why);
+    else
+        status = unloaded_status(o, &cases, status);
+    conform_cases = NULL;
+    cases_done(&cases);
     conform_run_done(&run);
     return status;
 }

@@ -36,6 +36,8 @@ struct conform_rule {
     const void *data; /* passed to check() */
     bool is_split; /* checks every model of the lists of conform_models.h by itself: models may be
                       divided among workers (conform_is_mine()) */
+    /* How many mutants the rule has of all models, for a list of rules; NULL: it has none. */
+    uint64_t (*count)(const void *data);
 };
 
 /* The rules of one file of harness/suites/. */

@@ -222,7 +222,7 @@ static int draw(const char *only, int max_level, uint32_t dtypes, uint32_t ops, 
 
 /* ---- which forms and typing rows of an operation the list has */
 
-enum { MAX_FORMS = 16, MAX_TYPINGS = 64, TRIES = 40 };
+enum { MAX_FORMS = 16, MAX_TYPINGS = 64, TRIES = 40, ATTEMPTS = 5 };
 
 struct seen {
     const struct op *op;
@@ -260,9 +260,15 @@ static bool note(struct seen *seen, const struct conform_model *m)
     return is_new;
 }
 
-static uint32_t main_type(const struct op *op, int typing)
+/* The main types to try for a typing row: that of the first output, of an input, any. */
+static uint32_t main_type(const struct op *op, int typing, int attempt)
 {
-    return 1u << role_type(&op->out[0], &op->typings[typing]);
+    const struct typing *t = &op->typings[typing];
+
+    if (attempt == 0)
+        return 1u << role_type(&op->out[0], t);
+    return attempt <= op->n_in && attempt < ATTEMPTS - 1 ? 1u << role_type(&op->in[attempt - 1], t)
+                                                         : 0;
 }
 
 /* Draws models of one operation at a level and with a main type until one has a form or typing row
@@ -288,8 +294,8 @@ static void draw_rows(const struct op *op)
         if (draw(op->name, k ? 8 : (int) op->since, 0, 1, (uint64_t) k) == 0)
             note(&seen, &conform_models[conform_n_models - 1]);
     for (int t = 0; t < op->n_typings && t < MAX_TYPINGS; t++)
-        for (int k = 0; k < 2 && !seen.typing[t]; k++)
-            draw_new(&seen, k ? 8 : (int) op->typings[t].since, main_type(op, t));
+        for (int k = 0; k < 2 * ATTEMPTS && !seen.typing[t]; k++)
+            draw_new(&seen, k % 2 ? 8 : (int) op->typings[t].since, main_type(op, t, k / 2));
     for (int f = 0; f < op->n_forms && f < MAX_FORMS; f++)
         if (!seen.form[f])
             draw_new(&seen, op->forms[f].since > op->since ? (int) op->forms[f].since : 8, 0);

@@ -192,14 +192,18 @@ static void add_each(struct conform *c, struct subject *s)
         }
 }
 
-/* Replacing a dimension by 0, unknown, keeps the packet valid. */
+/* Replacing a dimension by 0, unknown, keeps the packet valid.  An output of rank 10 becomes one
+ * without room, OUTPUT_INSUFFICIENT_SIZE with shapes. */
 static bool stays_valid(const struct subject *s, const struct request_datum *original,
                         const struct request_datum *other)
 {
     bool is_dimension =
         original->tag == REQUEST_INPUT_DIMENSION || original->tag == REQUEST_OUTPUT_DIMENSION;
 
-    return s->has_all_dims && is_dimension && other->tag == original->tag;
+    bool is_output = original->tag == REQUEST_OUTPUT && other->tag == REQUEST_OUTPUT &&
+                     original->of.operand.n_dims == other->of.operand.n_dims;
+
+    return is_output || (s->has_all_dims && is_dimension && other->tag == original->tag);
 }
 
 static void mutate_each(struct conform *c, struct subject *s)

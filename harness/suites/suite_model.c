@@ -94,55 +94,73 @@ static void refuse_mutants(struct conform *c, const void *rule)
     }
 }
 
+static void ignore_mutant(const struct conform_mutant *m, void *user)
+{
+    (void) m, (void) user;
+}
+
+/* Through the newest entry point that has the mutation. */
+static uint64_t count_mutants(const void *rule)
+{
+    const struct conform_mutation *m = mutation_of(rule);
+    enum hal_version version = m->until ? m->until : HAL_FL8;
+    uint64_t n = 0;
+
+    for (int i = 0; i < conform_n_models; i++)
+        if (conform_models[i].level <= hal_level(version))
+            n += conform_walk(m, &conform_models[i].hal, version, ignore_mutant, NULL);
+    return n;
+}
+
 static const struct conform_rule rules_of_file[] = {
     { "model", "M1", HAL_1_0, 0, "rejects a model whose operations are not in execution order",
-      refuse_mutants, "M1", true },
+      refuse_mutants, "M1", true, count_mutants },
     { "model", "M2", HAL_1_0, 0, "rejects an operand type code that does not exist", refuse_mutants,
-      "M2", true },
+      "M2", true, count_mutants },
     { "model", "M3", HAL_1_0, 0,
       "rejects a scalar with a dimension; before HAL 1.2 also a tensor without", refuse_mutants,
-      "M3", true },
+      "M3", true, count_mutants },
     { "model", "M4", HAL_1_0, 0, "rejects an operand scale that its type does not allow",
-      refuse_mutants, "M4", true },
+      refuse_mutants, "M4", true, count_mutants },
     { "model", "M5", HAL_1_0, 0, "rejects a zero point outside the range of the operand's type",
-      refuse_mutants, "M5", true },
+      refuse_mutants, "M5", true, count_mutants },
     { "model", "M6", HAL_1_0, 0,
       "rejects a written operand as input or constant, an unwritten one as temporary or output",
-      refuse_mutants, "M6", true },
+      refuse_mutants, "M6", true, count_mutants },
     { "model", "M7", HAL_1_0, 0,
       "rejects lists of inputs and outputs that contradict the operands' lifetimes", refuse_mutants,
-      "M7", true },
+      "M7", true, count_mutants },
     { "model", "M8", HAL_1_0, 0,
       "rejects a wrong number of consumers (up to HAL 1.3, which transmit it)", refuse_mutants,
-      "M8", true },
+      "M8", true, count_mutants },
     { "model", "M9", HAL_1_0, 0, "rejects an operand that two operations write", refuse_mutants,
-      "M9", true },
+      "M9", true, count_mutants },
     { "model", "M10", HAL_1_0, 0, "rejects an operand type that the operation does not accept",
-      refuse_mutants, "M10", true },
+      refuse_mutants, "M10", true, count_mutants },
     { "model", "M11", HAL_1_0, 0, "rejects an operation code that does not exist at this version",
-      refuse_mutants, "M11", true },
+      refuse_mutants, "M11", true, count_mutants },
     { "model", "M12", HAL_1_0, 0, "rejects an operation whose input index is out of range",
-      refuse_mutants, "M12", true },
+      refuse_mutants, "M12", true, count_mutants },
     { "model", "M13", HAL_1_0, 0, "rejects an operation whose output index is out of range",
-      refuse_mutants, "M13", true },
+      refuse_mutants, "M13", true, count_mutants },
     { "model", "M14", HAL_1_0, 0, "rejects a temporary or output that no operation writes",
-      refuse_mutants, "M14", true },
+      refuse_mutants, "M14", true, count_mutants },
     { "model", "M15", HAL_1_0, 0, "rejects a model with one operand removed", refuse_mutants, "M15",
       true },
     { "model", "M16", HAL_1_0, 0, "rejects a model with one operation removed", refuse_mutants,
-      "M16", true },
+      "M16", true, count_mutants },
     { "model", "M17", HAL_1_0, 0, "rejects an operation with a required input removed",
-      refuse_mutants, "M17", true },
+      refuse_mutants, "M17", true, count_mutants },
     { "model", "M18", HAL_1_0, 0, "rejects an operation with an output removed", refuse_mutants,
-      "M18", true },
+      "M18", true, count_mutants },
     { "model", "M19", HAL_1_0, 0, "rejects an operation with an additional input", refuse_mutants,
-      "M19", true },
+      "M19", true, count_mutants },
     { "model", "M20", HAL_1_0, 0, "rejects an operation with an additional output", refuse_mutants,
-      "M20", true },
+      "M20", true, count_mutants },
     { "model", "M21", HAL_1_1, 0, "prepare_model rejects an invalid execution preference",
-      refuse_mutants, "M21", true },
+      refuse_mutants, "M21", true, count_mutants },
     { "model", "M22", HAL_1_3, 0, "prepare_model rejects an invalid priority", refuse_mutants,
-      "M22", true },
+      "M22", true, count_mutants },
 };
 const struct conform_rules conform_rules_model = { rules_of_file, COUNT(rules_of_file),
                                                    conform_models_draw, conform_models_free };
