@@ -83,9 +83,9 @@ static void add_sum(struct build *b, const struct conform_tensor_type *l)
 }
 
 const struct conform_graph conform_graphs[] = {
-    { "RESHAPE", 1, 1, add_reshape }, { "two of RESHAPE", 2, 2, add_reshapes },
-    { "CONV_2D", 1, 1, add_conv },    { "two of CONV_2D", 2, 2, add_convs },
-    { "ADD", 2, 1, add_sum },
+    { "RESHAPE", 1, 1, true, add_reshape }, { "two of RESHAPE", 2, 2, true, add_reshapes },
+    { "CONV_2D", 1, 1, false, add_conv },   { "two of CONV_2D", 2, 2, false, add_convs },
+    { "ADD", 2, 1, true, add_sum },
 };
 const int conform_n_graphs = sizeof conform_graphs / sizeof *conform_graphs;
 

@@ -18,6 +18,7 @@ struct conform_tensor_type {
 struct conform_graph {
     const char *name;
     uint32_t n_inputs, n_outputs;
+    bool any_rank; /* else 4 */
     void (*build)(struct build *b, const struct conform_tensor_type *tensor_type);
 };
 extern const struct conform_graph conform_graphs[];

@@ -109,14 +109,19 @@ static struct hal_prepared_model *prepare_tensor_type(struct conform *c,
                                                       const struct conform_tensor_type *tensor_type,
                                                       struct conform_model *m)
 {
-    for (int g = 0;; g++) {
+    struct hal_prepared_model *p = NULL;
+
+    m->arena = NULL;
+    for (int g = 0; !p && g < conform_n_graphs; g++) {
+        if (!conform_graphs[g].any_rank && tensor_type->shape.rank != 4)
+            continue;
+        if (m->arena)
+            conform_model_done(m);
         conform_graph_model(m, &conform_graphs[g], tensor_type, 1);
         conform_doing(c, "%s of %s", conform_graphs[g].name, tensor_type->name);
-        struct hal_prepared_model *p = conform_prepare_supported(c, &m->hal);
-        if (p || g + 1 == conform_n_graphs)
-            return p;
-        conform_model_done(m);
+        p = conform_prepare_supported(c, &m->hal);
     }
+    return p;
 }
 
 static void release(struct hal_prepared_model *p)
