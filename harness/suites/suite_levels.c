@@ -146,7 +146,9 @@ static bool has_method(struct conform *c, const struct conform_subject *s, const
 
     if (k)
         return conform_can_run(c, s->prepared, k, c->version < k->until ? c->version : k->until);
-    return m->call == try_allocate ? c->driver->allocate != NULL : true;
+    return m->call == try_allocate ? c->driver->allocate != NULL
+           : m->call == try_cache  ? c->driver->prepare_model_from_cache != NULL
+                                   : true;
 }
 
 /* Whether the version is that of an entry point which the subject's model needs: others reject the

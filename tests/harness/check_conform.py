@@ -13,10 +13,6 @@ from pathlib import Path
 NOT_APPLICABLE = {"request/omitted"}
 
 
-# sim:dsp does not support the operation that it is about.
-NOT_APPLICABLE = {"request/omitted"}
-
-
 def serve(halcyon, arguments, folder):
     """The arguments with each target replaced by its service's socket; the services."""
     services, served = [], list(arguments)
