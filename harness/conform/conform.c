@@ -40,11 +40,16 @@ bool conform_is_mine(const struct conform *c, uint32_t index)
 
 /* ---- checks */
 
+/* From any thread. */
 static void add_finding(struct conform_result *r, const char *format, va_list ap)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
     r->failures++;
     if (r->n_findings < CONFORM_FINDINGS)
         vsnprintf(r->finding[r->n_findings++], CONFORM_TEXT, format, ap);
+    pthread_mutex_unlock(&lock);
 }
 
 static void count(struct conform *c)

@@ -71,7 +71,7 @@ bool conform_is_mine(const struct conform *c, uint32_t index);
 /* ---- checking a rule */
 
 /* One check of the current rule: counted, and a finding if it fails.  The format describes the case
- * and what was found.  Returns whether the check holds. */
+ * and what was found.  Returns whether the check holds.  From any thread. */
 #define EXPECT(c, ok, ...)           conform_expect(c, ok, __FILE__, __LINE__, __VA_ARGS__)
 #define EXPECT_STATUS(c, s, e, what) conform_expect_status(c, s, e, __FILE__, __LINE__, what)
 __attribute__((format(printf, 5, 6))) bool

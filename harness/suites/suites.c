@@ -15,6 +15,7 @@ const struct conform_suite conform_suites[] = {
     { "loop-timeout", "loops that exceed their time-out" },
     { "extension", "extensions and hints" },
     { "concurrency", "callbacks, several threads and several models" },
+    { "consistency", "answers and results that depend on nothing but the question" },
     { "version", "what each HAL version has, and ranges of numbers" },
 };
 const int conform_n_suites = COUNT(conform_suites);
@@ -33,6 +34,8 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(memory_domain)                                                                         \
     FILE_OF(buffers)                                                                               \
     FILE_OF(calls)                                                                                 \
+    FILE_OF(consistency)                                                                           \
+    FILE_OF(repeats)                                                                               \
     FILE_OF(levels)                                                                                \
     FILE_OF(ranges)                                                                                \
     FILE_OF(versions)

@@ -1,0 +1,83 @@
+#include "harness/conform/conform_judge.h"
+
+#include <string.h>
+
+void conform_judge_init(struct conform_judge *j, const struct conform_model *m)
+{
+    struct why w = { 0 };
+
+    j->model = m;
+    conform_must(check_begin(&j->check, &m->example, JUDGE_BOUND, &w) == 0, "out of memory");
+    check_reference(&j->check);
+}
+
+void conform_judge_done(struct conform_judge *j)
+{
+    check_done(&j->check);
+}
+
+static uint32_t n_outputs(const struct conform_judge *j)
+{
+    return j->model->hal.main.n_outputs;
+}
+
+/* The outputs' tensors, with the shapes of the reference, without data. */
+static struct tensor *outputs_of(const struct conform_judge *j, struct arena *a)
+{
+    const struct graph *g = &j->model->example.model.graph[0];
+    struct tensor *t = arena_alloc(a, n_outputs(j), sizeof *t);
+
+    conform_must(t, "out of memory");
+    for (uint32_t i = 0; i < n_outputs(j); i++) {
+        t[i] = g->operand[g->output[i]].tensor;
+        t[i].shape = j->check.out_shape[i];
+        t[i].data = NULL;
+    }
+    return t;
+}
+
+/* Takes the arena, in which the tensors lie. */
+static bool judge(struct conform *c, struct conform_judge *j, struct tensor *out, struct arena *a,
+                  const char *kind)
+{
+    struct check_result r = check_without_outcome(VERDICT_ERROR, JUDGE_BOUND);
+    struct outcome o = {
+        .stage = STAGE_DONE, .status = HAL_NONE, .arena = a, .out = out, .n_out = n_outputs(j)
+    };
+
+    check_judge(&j->check, &o, &r, NULL);
+    if (r.verdict == VERDICT_ERROR || (r.verdict == VERDICT_PASS && !r.checked))
+        return true;
+    return EXPECT(c, r.verdict == VERDICT_PASS, "%s, %s: %s; %llu elements of %llu wrong, ratio %g",
+                  j->model->name, kind, r.why, (unsigned long long) r.wrong,
+                  (unsigned long long) r.checked, r.ratio);
+}
+
+bool conform_judge(struct conform *c, struct conform_judge *j, const struct conform_request *r,
+                   const char *kind)
+{
+    struct arena *a = arena_new(0);
+    struct tensor *t = outputs_of(j, a);
+
+    for (uint32_t i = 0; i < n_outputs(j); i++) {
+        const struct hal_location *l = &r->outputs[i].location;
+        t[i].data = (char *) r->pool[l->pool].memory.address + l->offset;
+        if (r->result.n_shapes == n_outputs(j)) {
+            const struct hal_output_shape *s = &r->result.shapes[i];
+            t[i].shape.rank = s->n_dims < MAX_RANK ? s->n_dims : MAX_RANK;
+            memcpy(t[i].shape.dim, s->dims, t[i].shape.rank * sizeof *s->dims);
+        }
+    }
+    return judge(c, j, t, a, kind);
+}
+
+bool conform_judge_values(struct conform *c, struct conform_judge *j, void *const *value,
+                          const char *kind)
+{
+    struct arena *a = arena_new(0);
+    struct tensor *t = outputs_of(j, a);
+
+    for (uint32_t i = 0; i < n_outputs(j); i++)
+        t[i].data = value[i];
+    return judge(c, j, t, a, kind);
+}

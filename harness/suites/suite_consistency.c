@@ -1,0 +1,276 @@
+/* Answers of a driver: the same whenever and from whichever thread it is asked, and true: what it
+ * claims to support prepares and runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/check/buffer.h"
+#include "harness/conform/conform_requests.h"
+#include "harness/conform/conform_threads.h"
+
+enum { THREADS = 2, TURNS = 8 };
+
+/* ---- queries, each as the bytes of its answer */
+
+static void put_capabilities(struct hal_driver *d, enum hal_version v, struct buffer *b)
+{
+    struct hal_capabilities caps;
+
+    memset(&caps, 0, sizeof caps);
+    buffer_printf(b, "%s", hal_status_name(d->get_capabilities(d, v, &caps)));
+    const struct hal_performance p[] = { caps.relaxed_scalar, caps.relaxed_tensor,
+                                         caps.if_performance, caps.while_performance };
+    for (int i = 0; i < COUNT(p); i++)
+        buffer_printf(b, " %g %g", (double) p[i].exec_time, (double) p[i].power_usage);
+    for (uint32_t i = 0; i < caps.n_operands; i++)
+        buffer_printf(b, " %d %g %g", caps.operand[i].type, (double) caps.operand[i].info.exec_time,
+                      (double) caps.operand[i].info.power_usage);
+}
+
+static void put_type(struct hal_driver *d, enum hal_version v, struct buffer *b)
+{
+    enum hal_device_type type = HAL_DEVICE_OTHER;
+
+    (void) v;
+    buffer_printf(b, "%s", hal_status_name(d->get_type(d, &type)));
+    buffer_printf(b, " %d", (int) type);
+}
+
+static void put_version_string(struct hal_driver *d, enum hal_version v, struct buffer *b)
+{
+    const char *text = NULL;
+
+    (void) v;
+    buffer_printf(b, "%s", hal_status_name(d->get_version_string(d, &text)));
+    buffer_printf(b, " %s", text ? text : "-");
+}
+
+static void put_extensions(struct hal_driver *d, enum hal_version v, struct buffer *b)
+{
+    const struct hal_extension *x = NULL;
+    uint32_t n = 0;
+
+    (void) v;
+    if (!d->get_supported_extensions)
+        return;
+    buffer_printf(b, "%s", hal_status_name(d->get_supported_extensions(d, &n, &x)));
+    for (uint32_t i = 0; i < n; i++) {
+        buffer_printf(b, " %s", x[i].name);
+        for (uint32_t k = 0; k < x[i].n_types; k++)
+            buffer_printf(b, " %u:%d:%u", x[i].type[k].type, x[i].type[k].is_tensor,
+                          x[i].type[k].byte_size);
+    }
+}
+
+static void put_cache_files(struct hal_driver *d, enum hal_version v, struct buffer *b)
+{
+    uint32_t n_model = 0, n_data = 0;
+
+    (void) v;
+    if (!d->get_number_of_cache_files_needed)
+        return;
+    buffer_printf(b, "%s",
+                  hal_status_name(d->get_number_of_cache_files_needed(d, &n_model, &n_data)));
+    buffer_printf(b, " %u %u", n_model, n_data);
+}
+
+static const struct query {
+    const char *name;
+    enum hal_version since;
+    void (*put)(struct hal_driver *d, enum hal_version v, struct buffer *b);
+} queries[] = {
+    { "get_capabilities", HAL_1_0, put_capabilities },
+    { "get_type", HAL_1_2, put_type },
+    { "get_version_string", HAL_1_2, put_version_string },
+    { "get_supported_extensions", HAL_1_2, put_extensions },
+    { "get_number_of_cache_files_needed", HAL_1_2, put_cache_files },
+};
+
+struct answers {
+    struct buffer text[COUNT(queries)];
+};
+
+static void ask_all(struct conform *c, struct hal_driver *d, struct answers *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    for (int i = 0; i < COUNT(queries); i++)
+        if (d->hal_version >= queries[i].since)
+            queries[i].put(d, c->version, &ret->text[i]);
+}
+
+static void answers_done(struct answers *a)
+{
+    for (int i = 0; i < COUNT(queries); i++)
+        buffer_done(&a->text[i]);
+}
+
+static void expect_answers(struct conform *c, struct hal_driver *d, const struct answers *first,
+                           const char *when)
+{
+    struct answers now;
+
+    ask_all(c, d, &now);
+    for (int i = 0; i < COUNT(queries); i++) {
+        const char *was = buffer_text(&first->text[i]), *is = buffer_text(&now.text[i]);
+        EXPECT(c, strcmp(was, is) == 0, "%s %s: '%s', first it was '%s'", queries[i].name, when, is,
+               was);
+    }
+    answers_done(&now);
+}
+
+static void ask_again(struct conform *c, unsigned index, void *user)
+{
+    (void) index;
+    for (int i = 0; i < TURNS; i++)
+        expect_answers(c, c->driver, user, "from several threads");
+}
+
+static void queries_agree(struct conform *c, const void *data)
+{
+    struct conform_subject s;
+    struct answers first;
+
+    (void) data;
+    ask_all(c, c->driver, &first);
+    for (int i = 0; i < TURNS; i++)
+        expect_answers(c, c->driver, &first, "again");
+    conform_in_threads(c, THREADS, ask_again, &first);
+    conform_subject_open(c, conform_relu(c), &s);
+    expect_answers(c, c->driver, &first, "after preparing a model");
+    conform_subject_close(&s);
+    struct hal_driver *other = conform_open(c);
+    expect_answers(c, other, &first, "of the target opened once more");
+    other->close(other);
+    answers_done(&first);
+}
+
+/* ---- supported operations: one bit per operation of every model */
+
+static bool is_of(const struct conform *c, int i)
+{
+    return conform_model_is_of(&conform_models[i], c);
+}
+
+/* A word per model; operations from 64 on are not compared. */
+static uint64_t ask_model(struct conform *c, struct hal_driver *d, const struct conform_model *m)
+{
+    uint32_t n_operations = m->hal.main.n_operations, n = 0;
+    bool *supported = calloc(n_operations + 1, sizeof *supported);
+    uint64_t answer = 0;
+
+    conform_must(supported, "out of memory");
+    enum hal_status s = d->get_supported_operations(d, c->version, &m->hal, supported, &n);
+    EXPECT(c, s == HAL_NONE && n == n_operations, "%s: get_supported_operations: %s for %u of %u",
+           m->name, hal_status_name(s), n, n_operations);
+    for (uint32_t i = 0; i < n_operations && i < 64; i++)
+        answer |= (uint64_t) supported[i] << i;
+    free(supported);
+    return answer;
+}
+
+struct supported {
+    struct hal_driver *driver;
+    uint64_t *first; /* by model */
+    const char *when;
+    int step; /* 1: in order, -1: in the reverse order */
+};
+
+static void ask_models(struct conform *c, unsigned index, void *user)
+{
+    const struct supported *s = user;
+    int step = index % 2 ? -s->step : s->step;
+
+    for (int k = 0; k < conform_n_models; k++) {
+        int i = step > 0 ? k : conform_n_models - 1 - k;
+        if (!is_of(c, i))
+            continue;
+        uint64_t now = ask_model(c, s->driver, &conform_models[i]);
+        EXPECT(c, now == s->first[i], "%s: %s, the supported operations are %llx, first %llx",
+               conform_models[i].name, s->when, (unsigned long long) now,
+               (unsigned long long) s->first[i]);
+    }
+}
+
+static void prepare_some(struct conform *c)
+{
+    for (int i = 0; i < conform_n_models; i += 8)
+        if (is_of(c, i)) {
+            struct hal_prepared_model *p = conform_prepare_supported(c, &conform_models[i].hal);
+            if (p)
+                p->methods->release(p);
+        }
+}
+
+static void supported_agree(struct conform *c, const void *data)
+{
+    uint64_t *first = calloc((size_t) conform_n_models + 1, sizeof *first);
+    struct supported s = { c->driver, first, "asked in the reverse order", -1 };
+
+    (void) data;
+    conform_must(first, "out of memory");
+    for (int i = 0; i < conform_n_models; i++)
+        if (is_of(c, i))
+            first[i] = ask_model(c, c->driver, &conform_models[i]);
+    ask_models(c, 0, &s);
+    s.when = "asked from several threads";
+    conform_in_threads(c, THREADS, ask_models, &s);
+    prepare_some(c);
+    s.when = "asked after preparing models";
+    ask_models(c, 0, &s);
+    s.driver = conform_open(c);
+    s.when = "asked at the target opened once more";
+    ask_models(c, 0, &s);
+    s.driver->close(s.driver);
+    free(first);
+}
+
+/* ---- claims */
+
+/* Over a socket one model in so many. */
+enum { REMOTE_EVERY = 4 };
+
+/* Outputs of unknown shape may be more than a driver can do: HAL_GENERAL_FAILURE. */
+static void run_claimed(struct conform *c, const struct conform_model *m,
+                        struct hal_prepared_model *p)
+{
+    const struct conform_kind *kind = &conform_kinds[c->version < HAL_1_2];
+    const struct hal_execution_config config = client_config();
+    bool specified = conform_request_is_specified(&m->example);
+    struct arena *a = arena_new(0);
+    struct conform_request r;
+
+    if (specified || c->version >= HAL_1_2) {
+        conform_request(&m->example, a, &r);
+        enum hal_status s = kind->run(p, c->version, &r, &config);
+        EXPECT(c, s == HAL_NONE || (s == HAL_GENERAL_FAILURE && !specified),
+               "%s is supported and prepared, but its execution: %s", m->name, hal_status_name(s));
+    }
+    arena_free(a);
+}
+
+static void claims(struct conform *c, const void *data)
+{
+    (void) data;
+    for (int i = 0; i < conform_n_models; i++) {
+        if (!is_of(c, i) || (c->is_remote && i % REMOTE_EVERY))
+            continue;
+        struct hal_prepared_model *p = conform_prepare_supported(c, &conform_models[i].hal);
+        if (!p)
+            continue;
+        run_claimed(c, &conform_models[i], p);
+        p->methods->release(p);
+    }
+}
+
+static const struct conform_rule rules_of_file[] = {
+    { "consistency", "queries", HAL_1_0, 0,
+      "queries always have the same answer: repeated, from several threads, after preparing, at "
+      "the target opened once more",
+      queries_agree },
+    { "consistency", "supported", HAL_1_0, 0,
+      "the supported operations of a model depend neither on models asked about before nor on "
+      "models prepared",
+      supported_agree },
+    { "consistency", "claims", HAL_1_0, 0, "a model that is supported prepares and runs", claims },
+};
+const struct conform_rules conform_rules_consistency = { rules_of_file, COUNT(rules_of_file),
+                                                         conform_models_draw, conform_models_free };
