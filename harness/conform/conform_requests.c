@@ -207,7 +207,7 @@ static enum hal_status run_fenced(struct hal_prepared_model *p, enum hal_version
 }
 
 /* Runs a reusable execution twice.  Both runs have the same status, unless the deadline passes
- * between them. */
+ * between them, or the driver is short of resources. */
 static enum hal_status run_twice(struct hal_prepared_model *p, struct conform_request *r,
                                  const struct hal_execution_config *config,
                                  enum hal_status (*compute)(struct hal_execution *x,
@@ -225,8 +225,9 @@ static enum hal_status run_twice(struct hal_prepared_model *p, struct conform_re
     if (!x)
         return status;
     first = compute(x, r, config->deadline);
-    status = compute(x, r, config->deadline);
-    conform_must(first == status || config->deadline != HAL_NO_DEADLINE,
+    status = first == HAL_RESOURCE_EXHAUSTED_TRANSIENT ? first : compute(x, r, config->deadline);
+    conform_must(first == status || status == HAL_RESOURCE_EXHAUSTED_TRANSIENT ||
+                     config->deadline != HAL_NO_DEADLINE,
                  "the second run of a reusable execution has another status");
     x->methods->release(x);
     return status;

@@ -14,7 +14,7 @@ const struct conform_suite conform_suites[] = {
     { "fenced", "fenced executions: chains, status and durations" },
     { "loop-timeout", "loops that exceed their time-out" },
     { "extension", "extensions and hints" },
-    { "concurrency", "callbacks, several threads and several models" },
+    { "concurrency", "threads, clients and models at the same time; callbacks" },
     { "consistency", "answers and results that depend on nothing but the question" },
     { "version", "what each HAL version has, and ranges of numbers" },
 };
@@ -34,6 +34,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(memory_domain)                                                                         \
     FILE_OF(buffers)                                                                               \
     FILE_OF(calls)                                                                                 \
+    FILE_OF(threads)                                                                               \
     FILE_OF(consistency)                                                                           \
     FILE_OF(repeats)                                                                               \
     FILE_OF(levels)                                                                                \

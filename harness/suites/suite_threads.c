@@ -1,0 +1,367 @@
+/* A driver that several threads and clients use at once: executions on one and on several prepared
+ * models, preparing and releasing meanwhile, callbacks from any thread. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/conform/conform_requests.h"
+#include "harness/conform/conform_threads.h"
+
+enum { THREADS = 6, RUNS = 12, CLIENTS = 4, MODELS = 3, LAUNCHES = 24 };
+
+/* ---- models: a sum of two inputs, whose values each thread chooses */
+
+struct work {
+    struct conform *conform;
+    struct hal_driver *driver[CLIENTS]; /* by thread; the last ones may be unused */
+    unsigned n_drivers;
+    struct conform_subject subject[THREADS]; /* each thread's own request; prepared: any */
+    struct client_prepare_wait wait[THREADS];
+    struct hal_burst *burst; /* shared by all threads; NULL: none */
+    unsigned n_models;
+    struct hal_prepared_model *model[CLIENTS * MODELS];
+};
+
+static const struct conform_kind *kind_of(const struct conform *c, unsigned index)
+{
+    for (int k = 0; k < conform_n_kinds; k++) {
+        const struct conform_kind *kind =
+            &conform_kinds[(index + (unsigned) k) % (unsigned) conform_n_kinds];
+        if (conform_kind_is_of(kind, c->version))
+            return kind;
+    }
+    return &conform_kinds[0];
+}
+
+/* Other small numbers as inputs in each run, and the sum that is expected. */
+static void set_values(struct conform_subject *s, unsigned run)
+{
+    const struct tensor *t = &s->model.example.in[0];
+    const struct codec *codec = dtype_info[t->dtype].codec;
+    uint8_t *in = s->request.pool[0].memory.address;
+
+    for (unsigned i = 0; i < tensor_count(t); i++) {
+        double x = (run + i) % 7, y = (run * 3 + i) % 11, sum = x + y;
+        codec->narrow(&x, 1, 0, 1, in + s->request.inputs[0].location.offset + i * codec->size);
+        codec->narrow(&y, 1, 0, 1, in + s->request.inputs[1].location.offset + i * codec->size);
+        codec->narrow(&sum, 1, 0, 1,
+                      (uint8_t *) s->model.example.expected[0].data + i * codec->size);
+    }
+}
+
+static void run_once(struct conform *c, struct conform_subject *s, struct hal_prepared_model *p,
+                     const struct conform_kind *kind, unsigned run)
+{
+    struct hal_execution_config config = client_config();
+
+    config.measure = run % 2 && c->version >= HAL_1_2;
+    conform_subject_reset(s);
+    set_values(s, run);
+    enum hal_status status = conform_run_beside(kind, p, c->version, &s->request, &config);
+    EXPECT(c, status == HAL_NONE && conform_subject_is_correct(s), "%s, run %u: %s%s", kind->name,
+           run, hal_status_name(status),
+           status == HAL_NONE ? ", but the results of another execution, or wrong ones" : "");
+}
+
+/* False: the driver does not support the model.  Every driver prepares `each` models. */
+static bool open_work(struct conform *c, struct work *w, unsigned n_drivers, unsigned each)
+{
+    struct conform_model m;
+
+    memset(w, 0, sizeof *w);
+    w->conform = c;
+    for (unsigned i = 0; i < THREADS; i++) {
+        conform_model_of(&w->subject[i].model, conform_sum(c));
+        conform_subject_reset(&w->subject[i]);
+        client_prepare_wait_init(&w->wait[i]);
+    }
+    conform_model_of(&m, conform_sum(c));
+    for (unsigned i = 0; i < n_drivers; i++) {
+        w->driver[w->n_drivers++] = i ? conform_open(c) : c->driver;
+        for (unsigned k = 0; k < each; k++) {
+            struct hal_prepared_model *p =
+                i ? conform_thread_prepare(c, w->driver[i], &w->wait[0], &m.hal)
+                  : conform_prepare_supported(c, &m.hal);
+            if (p)
+                w->model[w->n_models++] = p;
+        }
+    }
+    conform_model_done(&m);
+    if (w->n_models == n_drivers * each)
+        return true;
+    conform_not_applicable(c, "ADD of float32 and of quant8 is not supported");
+    return false;
+}
+
+static void close_work(struct work *w)
+{
+    for (unsigned i = 0; i < w->n_models; i++)
+        w->model[i]->methods->release(w->model[i]);
+    for (unsigned i = 0; i < THREADS; i++)
+        conform_model_done(&w->subject[i].model);
+    for (unsigned i = 1; i < w->n_drivers; i++)
+        w->driver[i]->close(w->driver[i]);
+}
+
+/* A rule: clients, models of each, and what the threads do. */
+struct of_threads {
+    unsigned drivers, models;
+    conform_work *work;
+};
+
+static void in_threads(struct conform *c, const void *data)
+{
+    const struct of_threads *o = data;
+    static struct work w; /* the driver may call its callbacks late */
+
+    if (open_work(c, &w, o->drivers, o->models))
+        conform_in_threads(c, THREADS, o->work, &w);
+    close_work(&w);
+}
+
+/* Thread i uses model i, kind i, and others in later runs. */
+static void execute(struct conform *c, unsigned index, void *user)
+{
+    struct work *w = user;
+
+    for (unsigned run = 0; run < RUNS; run++)
+        run_once(c, &w->subject[index], w->model[(index + run) % w->n_models],
+                 kind_of(c, index + run), index * RUNS + run);
+}
+
+/* ---- preparing and releasing while others run */
+
+static void prepare_and_release(struct conform *c, unsigned index, void *user)
+{
+    struct work *w = user;
+    struct hal_driver *d = w->driver[index % w->n_drivers];
+
+    for (unsigned run = 0; run < RUNS / 2; run++) {
+        struct hal_prepared_model *p =
+            conform_thread_prepare(c, d, &w->wait[index], &w->subject[index].model.hal);
+        if (!p)
+            return;
+        run_once(c, &w->subject[index], p, kind_of(c, index + run), run);
+        p->methods->release(p);
+    }
+    EXPECT(c, w->wait[index].calls == RUNS / 2, "%u preparations, but %u callbacks", RUNS / 2,
+           w->wait[index].calls);
+}
+
+static void prepare_beside(struct conform *c, unsigned index, void *user)
+{
+    if (index % 2)
+        prepare_and_release(c, index, user);
+    else
+        execute(c, index, user);
+}
+
+/* One client opens and closes the target while others run. */
+static void open_beside(struct conform *c, unsigned index, void *user)
+{
+    struct work *w = user;
+
+    if (index != 1) {
+        execute(c, index, user);
+        return;
+    }
+    for (unsigned run = 0; run < 4; run++) {
+        struct hal_driver *d = conform_open(c);
+        struct hal_prepared_model *p =
+            conform_thread_prepare(c, d, &w->wait[index], &w->subject[index].model.hal);
+        if (p) {
+            run_once(c, &w->subject[index], p, kind_of(c, run), run);
+            p->methods->release(p);
+        }
+        d->close(d);
+    }
+}
+
+/* ---- asynchronous executions: many launched before any is waited for */
+
+struct launch {
+    struct conform_subject *subject;
+    struct conform_request request;
+    struct client_wait wait;
+    enum hal_status launched;
+};
+
+static void await(struct conform *c, struct launch *l)
+{
+    enum hal_status s = client_wait(&l->wait);
+
+    EXPECT(c, l->launched == HAL_NONE || l->launched == s, "execute: %s, its callback: %s",
+           hal_status_name(l->launched), hal_status_name(s));
+    EXPECT(
+        c,
+        conform_is_exhausted(s, c->version) ||
+            (s == HAL_NONE && conform_outputs_are(&l->request, l->subject->model.example.expected)),
+        "%s, or wrong results", hal_status_name(s));
+}
+
+static void launch_many(struct conform *c, unsigned index, void *user)
+{
+    struct work *w = user;
+    struct conform_subject *s = &w->subject[index];
+    struct hal_prepared_model *p = w->model[0];
+    const struct hal_execution_config config = client_config();
+    enum hal_version entry = c->version < HAL_1_3 ? c->version : HAL_1_3;
+    struct launch *l = arena_alloc(s->model.arena, LAUNCHES, sizeof *l);
+
+    conform_must(l, "out of memory");
+    for (unsigned i = 0; i < LAUNCHES; i++) {
+        client_wait_init(&l[i].wait);
+        l[i].subject = s;
+        conform_request(&s->model.example, s->model.arena, &l[i].request);
+        l[i].launched = p->methods->execute(p, entry, &l[i].request.hal, &config, &l[i].wait.base);
+    }
+    for (unsigned i = 0; i < LAUNCHES; i++)
+        await(c, &l[LAUNCHES - 1 - i]);
+    usleep(2000); /* for a second call that should not come */
+    for (unsigned i = 0; i < LAUNCHES; i++)
+        EXPECT(c, l[i].wait.calls == 1, "the callback of an execution was called %u times",
+               l[i].wait.calls);
+}
+
+static void launches(struct conform *c, const void *data)
+{
+    struct conform_subject s;
+
+    conform_subject_open(c, conform_sum(c), &s);
+    bool available = s.prepared && s.prepared->methods->execute;
+    conform_subject_close(&s);
+    if (available)
+        in_threads(c, data);
+    else
+        conform_not_applicable(c, "no asynchronous execution");
+}
+
+/* ---- one burst used by several threads, and one burst per thread */
+
+/* The contract lets any thread call any method at any time; a burst has one queue, and a driver may
+ * refuse concurrent use of it as it refuses for lack of resources. */
+static void run_in_burst(struct conform *c, struct conform_subject *s, struct hal_burst *b,
+                         unsigned run, int64_t first)
+{
+    const int64_t identifiers[2] = { first, first + 1 };
+    const struct hal_execution_config config = client_config();
+    enum hal_status status = HAL_GENERAL_FAILURE;
+
+    conform_subject_reset(s);
+    set_values(s, run);
+    for (int i = 0; i < 500 && (i == 0 || conform_is_exhausted(status, c->version)); i++)
+        status = b->methods->execute_synchronously(b, &s->request.hal, 2, identifiers, &config,
+                                                   &s->request.result);
+    EXPECT(c, status == HAL_NONE && conform_subject_is_correct(s), "burst, run %u: %s%s", run,
+           hal_status_name(status), status == HAL_NONE ? ", but wrong results" : "");
+    for (int i = 0; i < 2; i++)
+        EXPECT_STATUS(c, b->methods->release_memory(b, identifiers[i]), HAL_NONE, "release_memory");
+}
+
+static void burst_each(struct conform *c, unsigned index, void *user)
+{
+    struct work *w = user;
+    struct hal_prepared_model *p = w->model[index % w->n_models];
+    struct hal_burst *b = NULL;
+
+    enum hal_status status = p->methods->configure_burst(p, c->version, &b);
+    if (!EXPECT(c, status == HAL_NONE && b, "configure_burst: %s", hal_status_name(status)))
+        return;
+    for (unsigned run = 0; run < RUNS; run++)
+        run_in_burst(c, &w->subject[index], b, index * RUNS + run, 2 * (run % 4));
+    b->methods->release(b);
+}
+
+static void burst_shared(struct conform *c, unsigned index, void *user)
+{
+    struct work *w = user;
+
+    for (unsigned run = 0; run < RUNS; run++)
+        run_in_burst(c, &w->subject[index], w->burst, index * RUNS + run, 2 * (int64_t) index);
+}
+
+static bool has_bursts(struct conform *c, const struct work *w)
+{
+    if (w->model[0]->methods->configure_burst)
+        return true;
+    conform_not_applicable(c, "no bursts");
+    return false;
+}
+
+static void bursts(struct conform *c, const void *data)
+{
+    static struct work w;
+
+    (void) data;
+    if (open_work(c, &w, 1, 2) && has_bursts(c, &w)) {
+        conform_in_threads(c, THREADS, burst_each, &w);
+        enum hal_status status =
+            w.model[0]->methods->configure_burst(w.model[0], c->version, &w.burst);
+        if (EXPECT_STATUS(c, status, HAL_NONE, "configure_burst")) {
+            conform_in_threads(c, THREADS, burst_shared, &w);
+            w.burst->methods->release(w.burst);
+        }
+    }
+    close_work(&w);
+}
+
+/* ---- objects released by another thread than the one that made them, in any order */
+
+static void release_one(struct conform *c, unsigned index, void *user)
+{
+    struct work *w = user;
+
+    (void) c;
+    for (unsigned i = index; i < w->n_models; i += THREADS)
+        w->model[i]->methods->release(w->model[i]);
+}
+
+static void releases(struct conform *c, const void *data)
+{
+    static struct work w;
+
+    (void) data;
+    bool opened = open_work(c, &w, 1, 12);
+    if (opened) {
+        conform_in_threads(c, THREADS, execute, &w);
+        conform_in_threads(c, THREADS, release_one, &w);
+        w.n_models = 0;
+        struct conform_subject s;
+        conform_subject_open(c, conform_sum(c), &s);
+        if (EXPECT(c, s.prepared, "after releasing from several threads no model can be prepared"))
+            run_once(c, &s, s.prepared, kind_of(c, 0), 1);
+        conform_subject_close(&s);
+    }
+    close_work(&w);
+}
+
+#define WORK(...)                                                                                  \
+    &(const struct of_threads)                                                                     \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+static const struct conform_rule rules_of_file[] = {
+    { "concurrency", "one-model", HAL_1_0, 0,
+      "several threads execute one prepared model, in every kind of execution", in_threads,
+      WORK(1, 1, execute) },
+    { "concurrency", "several-models", HAL_1_0, 0, "several threads execute several models",
+      in_threads, WORK(1, MODELS, execute) },
+    { "concurrency", "clients", HAL_1_0, 0,
+      "several clients prepare and execute models at the same time", in_threads,
+      WORK(CLIENTS, 1, execute) },
+    { "concurrency", "preparing", HAL_1_0, 0,
+      "models are prepared and released while others execute; each preparation calls back once",
+      in_threads, WORK(2, 1, prepare_beside) },
+    { "concurrency", "opening", HAL_1_0, 0, "clients come and go while others execute", in_threads,
+      WORK(1, 1, open_beside) },
+    { "concurrency", "launches", HAL_1_0, HAL_1_3,
+      "many asynchronous executions at once: each calls back exactly once, with its own results",
+      launches, WORK(1, 1, launch_many) },
+    { "concurrency", "bursts", HAL_1_2, 0, "a burst per thread, and one burst from several threads",
+      bursts },
+    { "concurrency", "releasing", HAL_1_0, 0,
+      "models are released from other threads than they were prepared on", releases },
+};
+const struct conform_rules conform_rules_threads = { rules_of_file, COUNT(rules_of_file), NULL,
+                                                     NULL };
