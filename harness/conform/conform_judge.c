@@ -60,8 +60,7 @@ bool conform_judge(struct conform *c, struct conform_judge *j, const struct conf
     struct tensor *t = outputs_of(j, a);
 
     for (uint32_t i = 0; i < n_outputs(j); i++) {
-        const struct hal_location *l = &r->outputs[i].location;
-        t[i].data = (char *) r->pool[l->pool].memory.address + l->offset;
+        t[i].data = conform_request_value(r, &r->outputs[i]);
         if (r->result.n_shapes == n_outputs(j)) {
             const struct hal_output_shape *s = &r->result.shapes[i];
             t[i].shape.rank = s->n_dims < MAX_RANK ? s->n_dims : MAX_RANK;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim/base/fence.h"
@@ -80,6 +81,41 @@ void conform_request(const struct example *e, struct arena *a, struct conform_re
     r.hal = (struct hal_request){ n_in, n_out, 2, r.inputs, r.outputs, NULL };
     *ret_request = r;
     ret_request->hal.pools = ret_request->pool;
+}
+
+static void use_file(struct conform_request *r, uint32_t pool)
+{
+    struct hal_memory *m = &r->pool[pool].memory;
+    uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE), size = (m->size + page - 1) / page * page;
+    int fd = memfd_create("pool", MFD_CLOEXEC);
+
+    MUST(fd >= 0 && ftruncate(fd, (off_t) (page + size)) == 0);
+    r->map[pool] = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t) page);
+    MUST(r->map[pool] != MAP_FAILED);
+    memcpy(r->map[pool], m->address, m->size);
+    *m = (struct hal_memory){ HAL_MEMORY_FD, m->protection, NULL, fd, page, m->size };
+}
+
+void conform_request_use_files(struct conform_request *r)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        use_file(r, i);
+}
+
+void conform_request_close_files(struct conform_request *r)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        munmap(r->map[i], r->pool[i].memory.size);
+        close(r->pool[i].memory.fd);
+    }
+}
+
+void *conform_request_value(const struct conform_request *r, const struct hal_argument *a)
+{
+    uint32_t pool = a->location.pool;
+    char *start = r->map[pool] ? r->map[pool] : r->pool[pool].memory.address;
+
+    return start + a->location.offset;
 }
 
 void conform_request_use_token(struct conform_request *r, struct hal_argument *a, uint32_t token)
@@ -343,8 +379,7 @@ bool conform_outputs_are(const struct conform_request *r, const struct tensor *e
     bool ok = true;
 
     for (uint32_t i = 0; i < r->hal.n_outputs; i++) {
-        const struct hal_location *l = &r->outputs[i].location;
-        const char *at = (const char *) r->pool[l->pool].memory.address + l->offset;
+        const void *at = conform_request_value(r, &r->outputs[i]);
         ok = ok && memcmp(at, expected[i].data, tensor_bytes(&expected[i])) == 0;
     }
     return ok;

@@ -12,6 +12,7 @@ struct conform_request {
     struct hal_request hal;
     struct hal_argument *inputs, *outputs; /* hal.inputs and hal.outputs, writable */
     struct hal_request_pool pool[CONFORM_POOLS];
+    void *map[CONFORM_POOLS]; /* of a pool that is a file: its address here; else NULL */
     struct hal_result result;
     struct hal_timing
         launched;           /* fenced executions: since the call; result.timing: since the fences */
@@ -19,6 +20,13 @@ struct conform_request {
 };
 /* A valid request for the example, in the arena; the outputs have more room than they need. */
 void conform_request(const struct example *e, struct arena *a, struct conform_request *ret_request);
+
+/* Moves both pools to files, from their second page on; conform_request_close_files() before the
+ * request is used no more. */
+void conform_request_use_files(struct conform_request *r);
+void conform_request_close_files(struct conform_request *r);
+/* Address of an argument's value, which is in no buffer. */
+void *conform_request_value(const struct conform_request *r, const struct hal_argument *a);
 
 /* Places the argument in the buffer with that token, as a further pool. */
 void conform_request_use_token(struct conform_request *r, struct hal_argument *a, uint32_t token);

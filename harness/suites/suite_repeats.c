@@ -2,8 +2,6 @@
  * executed meanwhile, wherever the memory lies, whichever preparation and driver computes them, and
  * whichever operands the model has that nothing reads. */
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
@@ -43,9 +41,7 @@ static struct tensor *keep_outputs(const struct repeat *r, const struct conform_
 
     conform_must(t, "out of memory");
     for (uint32_t i = 0; i < n; i++)
-        t[i].data = arena_copy(r->arena,
-                               (char *) request->pool[1].memory.address +
-                                   request->outputs[i].location.offset,
+        t[i].data = arena_copy(r->arena, conform_request_value(request, &request->outputs[i]),
                                tensor_bytes(&t[i]));
     return t;
 }
@@ -230,44 +226,14 @@ static void join_pools(const struct repeat *r, struct conform_request *q)
     q->hal.n_pools = 1;
 }
 
-/* Both pools in files that the driver maps.  The page after the first is the pool. */
-static bool open_file(struct hal_memory *m, void **ret_map)
-{
-    uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE), size = (m->size + page - 1) / page * page;
-    int fd = memfd_create("conform", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    char *map;
-
-    if (fd < 0 || ftruncate(fd, (off_t) (page + size)) < 0)
-        return false;
-    map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t) page);
-    if (map == MAP_FAILED)
-        return false;
-    memcpy(map, m->address, m->size);
-    m->kind = HAL_MEMORY_FD;
-    m->address = NULL;
-    m->fd = fd;
-    m->offset = page;
-    *ret_map = map;
-    return true;
-}
-
 static void expect_in_files(struct repeat *r)
 {
     struct conform_request q;
-    void *map[2];
 
     conform_request(&r->model->example, r->arena, &q);
-    for (int i = 0; i < 2; i++)
-        conform_must(open_file(&q.pool[i].memory, &map[i]), "no memory file");
-    enum hal_status s = run(r, r->prepared, &q);
-    for (int i = 0; i < 2; i++) /* for the comparison */
-        q.pool[i].memory.address = map[i];
-    EXPECT(r->conform, s == HAL_NONE && conform_outputs_are(&q, r->first),
-           "%s with pools in files: %s, or other results", r->model->name, hal_status_name(s));
-    for (int i = 0; i < 2; i++) {
-        munmap(map[i], q.pool[i].memory.size);
-        close(q.pool[i].memory.fd);
-    }
+    conform_request_use_files(&q);
+    expect_same(r, r->prepared, &q, "with pools in files");
+    conform_request_close_files(&q);
 }
 
 static void placed_elsewhere(struct repeat *r)

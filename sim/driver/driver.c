@@ -3,6 +3,7 @@
 #include "sim/driver/driver.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "golden/base/logging.h"
 #include "golden/base/trace.h"
@@ -213,10 +214,12 @@ static void close_driver(struct hal_driver *self)
 {
     struct driver *d = (struct driver *) self;
 
+    fence_complete(&d->closing, true);
     pthread_mutex_lock(&d->lock);
     while (d->threads)
         pthread_cond_wait(&d->idle, &d->lock);
     pthread_mutex_unlock(&d->lock);
+    close(d->closing.wait);
     d->engine->methods->free(d->engine);
     schedule_free(d->schedule);
     buffers_done(&d->buffers);
@@ -269,7 +272,9 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
 
     if (d)
         d->engine = e;
-    if (!d || !s || convert_capabilities(d) < 0) {
+    if (!d || !s || convert_capabilities(d) < 0 || fence_open(&d->closing) < 0) {
+        if (d)
+            free(d->rows);
         free(d);
         schedule_free(s);
         e->methods->free(e);

@@ -8,6 +8,7 @@
 
 #include "sim/base/caller.h"
 #include "sim/base/failure_text.h"
+#include "sim/base/fence.h"
 #include "sim/device/engine.h"
 #include "sim/driver/memory_domain.h"
 #include "sim/driver/request.h"
@@ -41,7 +42,8 @@ struct driver {
 
     pthread_mutex_t lock; /* protects `threads` and `memory` */
     pthread_cond_t idle;
-    unsigned threads; /* running */
+    unsigned threads;     /* running */
+    struct fence closing; /* signalled by close(): fenced executions stop waiting */
     struct fault_memory memory;
 
     struct hal_capabilities capabilities[HAL_VERSIONS]; /* converted to each version */

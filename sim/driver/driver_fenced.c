@@ -155,7 +155,7 @@ static int wait_for_fences(const struct fenced *f)
         return 1;
     TRACE(LO, PU, "wait for fences");
     return fence_wait_or_stop(f->launch.n_wait_for, f->wait_for, f->launch.left,
-                              caller ? caller->gone : -1);
+                              caller ? caller->gone : f->driver->closing.wait);
 }
 
 static void run_fenced(void *argument)
