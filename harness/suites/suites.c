@@ -35,6 +35,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(buffers)                                                                               \
     FILE_OF(calls)                                                                                 \
     FILE_OF(fences)                                                                                \
+    FILE_OF(times)                                                                                 \
     FILE_OF(threads)                                                                               \
     FILE_OF(consistency)                                                                           \
     FILE_OF(repeats)                                                                               \
