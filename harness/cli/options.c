@@ -356,7 +356,7 @@ static const struct option_row rows[] = {
       MEMBER(models), .value = VALUE_FILE },
     { "list", 0, NULL, CMD_CONFORM, "list the suites, their rules, and how many cases each has",
       MEMBER(list) },
-    { "seed", 0, "S", CMD_RANDOM, "seed of the random graphs (default 1)", set_seed },
+    { "seed", 0, "S", CMD_RANDOM | CMD_CONFORM, "seed of the random graphs (default 1)", set_seed },
     { "count", 0, "N", CMD_RANDOM, "number of graphs (default 1000)", set_count },
     { "ops", 0, "MIN-MAX", CMD_GRAPHS, "number of operations per graph, 1 to 100", set_ops },
     { "op", 0, "NAME", CMD_GRAPHS, "only this operation", set_op, .value = VALUE_OPERATION },

@@ -117,8 +117,11 @@ static void print_item(const struct conform_command *c, const struct conform_ite
         i->outcome != OUTCOME_HANG)
         return;
     buffer_put_quoted(&b, t->uri);
-    printf("    halcyon conform -d %s --suite %s/%s --hal %s\n", buffer_text(&b), i->rule->suite,
+    printf("    halcyon conform -d %s --suite %s/%s --hal %s", buffer_text(&b), i->rule->suite,
            i->rule->name, hal_version_name(i->version));
+    if (c->o->seed != 1)
+        printf(" --seed %llu", (unsigned long long) c->o->seed);
+    printf("\n");
     buffer_done(&b);
 }
 
@@ -200,6 +203,7 @@ static int run_suites(const struct options *o, struct conform_run *run, struct w
         TRY(read_target(o->target[t], o->timeout, &target[t], w));
     }
     TRY(conform_plan(&options, run, w));
+    conform_seed = o->seed;
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -61,6 +61,9 @@ extern const int conform_n_rules; /* of conform_rules */
  * higher: where a loop over the entry points begins. */
 int conform_first(const struct conform *c, int at_least);
 
+/* Seed of the random models; set before conform_run(). */
+extern uint64_t conform_seed;
+
 /* Whether the rule concerns entry points of this version. */
 bool conform_applies(const struct conform_rule *r, enum hal_version version);
 /* Whether the driver has entry points of this version, none of them newer than the rule's. */

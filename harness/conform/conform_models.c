@@ -8,7 +8,7 @@
 #include "randgraph/randgraph.h"
 #include "sim/hal/convert.h"
 
-enum { SEED = 41, PER_OP = 2, LARGER = 24, MAX_CALL_INPUTS = 128 };
+enum { PER_OP = 2, LARGER = 24, MAX_CALL_INPUTS = 128 };
 
 struct conform_model *conform_models;
 int conform_n_models, conform_n_built_in;
@@ -210,7 +210,7 @@ static int draw(const char *only, int max_level, uint32_t dtypes, uint32_t ops, 
     options.min_ops = options.max_ops = ops;
     options.control_flow = max_level >= 4 ? 0.5 : 0;
     options.max_dim = 5;
-    if (randgraph_make(&options, SEED, index, a, &e, &w) < 0) {
+    if (randgraph_make(&options, conform_seed, index, a, &e, &w) < 0) {
         arena_free(a);
         return -1;
     }

@@ -18,7 +18,7 @@ struct conform_model {
 
 /* The list of models: those of conform_texts; random models of one operation, at least one for each
  * of its forms and each of its typing rows that can be drawn; larger random models at each level;
- * then those of conform_cases.  Made before the first rule; the same in every run. */
+ * then those of conform_cases.  Made before the first rule, from conform_seed. */
 extern struct conform_model *conform_models;
 extern int conform_n_models, conform_n_built_in; /* built_in: those before the cases */
 /* Specifications whose models are added, loaded and validated; NULL: none. */

@@ -249,9 +249,11 @@ static void run_in_burst(struct conform *c, struct conform_subject *s, struct ha
 
     conform_subject_reset(s);
     set_values(s, run);
-    for (int i = 0; i < 500 && (i == 0 || conform_is_exhausted(status, c->version)); i++)
+    for (int i = 0; i < 500 && (i == 0 || conform_is_exhausted(status, c->version)); i++) {
+        usleep(i ? 1000 : 0);
         status = b->methods->execute_synchronously(b, &s->request.hal, 2, identifiers, &config,
                                                    &s->request.result);
+    }
     EXPECT(c, status == HAL_NONE && conform_subject_is_correct(s), "burst, run %u: %s%s", run,
            hal_status_name(status), status == HAL_NONE ? ", but wrong results" : "");
     for (int i = 0; i < 2; i++)

@@ -16,6 +16,7 @@ const struct conform_suite conform_suites[] = {
     { "extension", "extensions and hints" },
     { "concurrency", "threads, clients and models at the same time; callbacks" },
     { "consistency", "answers and results that depend on nothing but the question" },
+    { "random", "random graphs of what the driver supports, judged against the reference" },
     { "version", "what each HAL version has, and ranges of numbers" },
 };
 const int conform_n_suites = COUNT(conform_suites);
@@ -36,6 +37,8 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(calls)                                                                                 \
     FILE_OF(fences)                                                                                \
     FILE_OF(times)                                                                                 \
+    FILE_OF(judged)                                                                                \
+    FILE_OF(random)                                                                                \
     FILE_OF(threads)                                                                               \
     FILE_OF(consistency)                                                                           \
     FILE_OF(repeats)                                                                               \

@@ -1,0 +1,218 @@
+/* The built-in models, judged against the reference: in every kind of execution, with outputs whose
+ * shapes are known and unknown, and with inputs and outputs in buffers of the driver. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/conform/conform_judge.h"
+
+/* Over a socket one model in so many, each version others. */
+enum { REMOTE_EVERY = 4 };
+
+static bool is_chosen(const struct conform *c, int i)
+{
+    return conform_model_is_of(&conform_models[i], c) &&
+           (!c->is_remote || (i + hal_level(c->version)) % REMOTE_EVERY == 0);
+}
+
+typedef void visit_judged(struct conform *c, const struct conform_model *m,
+                          struct hal_prepared_model *p, struct conform_judge *j);
+
+struct of_models {
+    visit_judged *visit;
+};
+
+static void models(struct conform *c, const void *data)
+{
+    visit_judged *visit = ((const struct of_models *) data)->visit;
+
+    conform_not_applicable(c, "no model of this version is supported");
+    for (int i = 0; i < conform_n_models; i++) {
+        const struct conform_model *m = &conform_models[i];
+        struct hal_prepared_model *p =
+            is_chosen(c, i) ? conform_prepare_supported(c, &m->hal) : NULL;
+        struct conform_judge judge;
+        if (!p)
+            continue;
+        conform_doing(c, "%s", m->name);
+        conform_judge_init(&judge, m);
+        visit(c, m, p, &judge);
+        conform_judge_done(&judge);
+        p->methods->release(p);
+    }
+}
+
+/* ---- every kind of execution, with and without measurement */
+
+static void judge_kinds(struct conform *c, const struct conform_model *m,
+                        struct hal_prepared_model *p, struct conform_judge *j)
+{
+    bool specified = conform_request_is_specified(&m->example);
+    struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+
+    for (int k = 0; k < 2 * conform_n_kinds; k++) {
+        const struct conform_kind *kind = &conform_kinds[k / 2];
+        struct conform_request r;
+        config.measure = k % 2;
+        if (!conform_kind_is_of(kind, c->version) || (config.measure && c->version < HAL_1_2) ||
+            (!specified && (kind->needs_shapes || c->version < HAL_1_2)))
+            continue;
+        conform_request(&m->example, a, &r);
+        if (kind->run(p, c->version, &r, &config) == HAL_NONE)
+            conform_judge(c, j, &r, kind->name);
+    }
+    arena_free(a);
+}
+
+/* ---- buffers of the driver: one for each input and output */
+
+enum { MAX_BUFFERS = CONFORM_POOLS - 2 };
+
+struct buffers {
+    struct hal_buffer *buffer[MAX_BUFFERS];
+    uint32_t n;
+};
+
+static void release_buffers(struct buffers *b)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        b->buffer[i]->methods->release(b->buffer[i]);
+    b->n = 0;
+}
+
+/* Places the argument in a buffer; false: the driver provides none for it, or there is no room for
+ * more. */
+static bool use_buffer(struct conform *c, struct buffers *b, struct hal_prepared_model *p,
+                       struct conform_request *r, bool is_output, uint32_t index)
+{
+    const struct hal_buffer_role role = { 0, index, 1 };
+    const struct hal_buffer_desc desc = { 0 };
+    struct hal_buffer *buffer = NULL;
+    uint32_t token = 0;
+
+    if (b->n == MAX_BUFFERS || !c->driver->allocate)
+        return false;
+    enum hal_status s = c->driver->allocate(c->driver, &desc, 1, &p, !is_output, &role, is_output,
+                                            &role, &buffer, &token);
+    if (s != HAL_NONE) {
+        EXPECT(c, s != HAL_INVALID_ARGUMENT && !buffer && !token,
+               "allocate for one %s of a prepared model: %s", is_output ? "output" : "input",
+               hal_status_name(s));
+        return false;
+    }
+    b->buffer[b->n++] = buffer;
+    conform_request_use_token(r, is_output ? &r->outputs[index] : &r->inputs[index], token);
+    return true;
+}
+
+static struct hal_memory memory_of(void *address, uint64_t size)
+{
+    return (struct hal_memory){
+        HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, address, -1, 0, size
+    };
+}
+
+static bool use_input(struct conform *c, struct buffers *b, struct hal_prepared_model *p,
+                      struct conform_request *r, uint32_t index)
+{
+    struct hal_argument *a = &r->inputs[index];
+    const struct hal_memory from = memory_of(conform_request_value(r, a), a->location.length);
+
+    if (a->has_no_value || !a->location.length || !use_buffer(c, b, p, r, false, index))
+        return false;
+    enum hal_status s =
+        b->buffer[b->n - 1]->methods->copy_from(b->buffer[b->n - 1], &from, a->n_dims, a->dims);
+    return EXPECT(c, s == HAL_NONE, "copy_from of an input's own values: %s", hal_status_name(s));
+}
+
+static bool are_shapes_known(const struct conform_model *m)
+{
+    const struct graph *g = &m->example.model.graph[0];
+
+    for (uint32_t i = 0; i < g->n_inputs; i++) {
+        const struct tensor *t = &g->operand[g->input[i]].tensor;
+        if (!dtype_info[t->dtype].tensor || !shape_known(&t->shape))
+            return false;
+    }
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        if (!tensor_bytes(&m->example.expected[i]))
+            return false;
+    return conform_request_is_specified(&m->example);
+}
+
+/* The values of all outputs, those in buffers copied out; false: a copy fails. */
+static bool take_outputs(struct conform *c, const struct conform_model *m,
+                         const struct conform_request *r, struct hal_buffer *const *buffer,
+                         struct arena *a, void **ret_value)
+{
+    for (uint32_t i = 0; i < m->hal.main.n_outputs; i++) {
+        const struct tensor *t = &m->example.expected[i];
+        ret_value[i] = arena_alloc(a, tensor_bytes(t), 1);
+        if (!buffer[i]) {
+            memcpy(ret_value[i], conform_request_value(r, &r->outputs[i]), tensor_bytes(t));
+            continue;
+        }
+        const struct hal_memory to = memory_of(ret_value[i], tensor_bytes(t));
+        enum hal_status s = buffer[i]->methods->copy_to(buffer[i], &to);
+        if (!EXPECT(c, s == HAL_NONE, "%s, copy_to of output %u: %s", m->name, i,
+                    hal_status_name(s)))
+            return false;
+    }
+    return true;
+}
+
+static void judge_in_buffers(struct conform *c, const struct conform_model *m,
+                             struct hal_prepared_model *p, struct conform_judge *j,
+                             const struct conform_kind *kind)
+{
+    const struct hal_execution_config config = client_config();
+    uint32_t n_outputs = m->hal.main.n_outputs;
+    struct arena *a = arena_new(0);
+    struct hal_buffer **of_output = arena_alloc(a, n_outputs, sizeof *of_output);
+    void **value = arena_alloc(a, n_outputs, sizeof *value);
+    struct buffers b = { .n = 0 };
+    struct conform_request r;
+
+    conform_must(of_output && value, "out of memory");
+    conform_request(&m->example, a, &r);
+    for (uint32_t i = 0; i < n_outputs; i++)
+        if (use_buffer(c, &b, p, &r, true, i))
+            of_output[i] = b.buffer[b.n - 1];
+    for (uint32_t i = 0; i < m->hal.main.n_inputs; i++)
+        use_input(c, &b, p, &r, i);
+    if (b.n) {
+        enum hal_status s = kind->run(p, c->version, &r, &config);
+        if (EXPECT(c, s == HAL_NONE, "%s, %s, %u arguments in buffers: %s", m->name, kind->name,
+                   b.n, hal_status_name(s)) &&
+            take_outputs(c, m, &r, of_output, a, value))
+            conform_judge_values(c, j, value, kind->name);
+    }
+    release_buffers(&b);
+    arena_free(a);
+}
+
+static void judge_buffers(struct conform *c, const struct conform_model *m,
+                          struct hal_prepared_model *p, struct conform_judge *j)
+{
+    if (!are_shapes_known(m) || j->check.reference_why[0])
+        return;
+    for (int k = 0; k < conform_n_kinds; k++)
+        if (conform_kind_is_of(&conform_kinds[k], c->version))
+            judge_in_buffers(c, m, p, j, &conform_kinds[k]);
+}
+
+#define VISIT(visit)                                                                               \
+    &(const struct of_models)                                                                      \
+    {                                                                                              \
+        visit                                                                                      \
+    }
+
+static const struct conform_rule rules_of_file[] = {
+    { "generated", "judged", HAL_1_0, 0,
+      "results of every kind of execution agree with the reference", models, VISIT(judge_kinds) },
+    { "generated", "buffers", HAL_1_3, 0,
+      "results with inputs and outputs in buffers of the driver agree with the reference", models,
+      VISIT(judge_buffers) },
+};
+const struct conform_rules conform_rules_judged = { rules_of_file, COUNT(rules_of_file),
+                                                    conform_models_draw, conform_models_free };
