@@ -39,6 +39,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(times)                                                                                 \
     FILE_OF(judged)                                                                                \
     FILE_OF(random)                                                                                \
+    FILE_OF(extension)                                                                             \
     FILE_OF(threads)                                                                               \
     FILE_OF(consistency)                                                                           \
     FILE_OF(repeats)                                                                               \
