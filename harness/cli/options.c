@@ -161,6 +161,11 @@ static int set_timeout(struct options *o, const char *value, struct why *w)
     return parse_seconds(value, &o->timeout, w);
 }
 
+static int set_stress(struct options *o, const char *value, struct why *w)
+{
+    return parse_seconds(value, &o->stress, w);
+}
+
 static int set_load_timeout(struct options *o, const char *value, struct why *w)
 {
     return parse_seconds(value, &o->load_timeout, w);
@@ -351,6 +356,8 @@ static const struct option_row rows[] = {
       "enter through the entry points of HAL 1.0 to 1.3 or fl5 to fl8 (default: the driver's own "
       "version), or of all that the driver answers",
       set_hal, .value = VALUE_HAL_OR_ALL },
+    { "stress", 0, "S", CMD_CONFORM, "seconds for each rule of the suite stress (default 2)",
+      set_stress },
     { "models", 0, "PATH", CMD_CONFORM,
       "also with the models of this specification or corpus file, or of all in a folder",
       MEMBER(models), .value = VALUE_FILE },
@@ -592,6 +599,7 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
                          .shard = 1,
                          .n_shards = 1,
                          .timeout = 10,
+                         .stress = 2,
                          .isolate = ISOLATE_FOREIGN,
                          .seed = 1,
                          .count = 1000,

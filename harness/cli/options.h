@@ -43,6 +43,7 @@ struct options {
 
     const char *suite[MAX_SUITES]; /* halcyon conform: SUITE or SUITE/RULE */
     uint32_t n_suites;
+    double stress; /* halcyon conform: seconds for each rule of the suite stress */
     enum hal_version version; /* of the entry points; 0: not given */
     bool all_versions, list;
     const char *models; /* halcyon conform: file or folder of specifications; NULL: none */

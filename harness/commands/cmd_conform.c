@@ -204,6 +204,7 @@ static int run_suites(const struct options *o, struct conform_run *run, struct w
     }
     TRY(conform_plan(&options, run, w));
     conform_seed = o->seed;
+    conform_stress_seconds = o->stress;
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

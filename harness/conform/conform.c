@@ -17,6 +17,7 @@ struct conform_preparation {
 };
 
 uint64_t conform_seed = 1;
+double conform_stress_seconds = 2;
 
 bool conform_applies(const struct conform_rule *r, enum hal_version version)
 {

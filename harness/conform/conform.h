@@ -63,6 +63,8 @@ int conform_first(const struct conform *c, int at_least);
 
 /* Seed of the random models; set before conform_run(). */
 extern uint64_t conform_seed;
+/* Time that each rule of the suite "stress" takes, about. */
+extern double conform_stress_seconds;
 
 /* Whether the rule concerns entry points of this version. */
 bool conform_applies(const struct conform_rule *r, enum hal_version version);

@@ -17,6 +17,7 @@ const struct conform_suite conform_suites[] = {
     { "concurrency", "threads, clients and models at the same time; callbacks" },
     { "consistency", "answers and results that depend on nothing but the question" },
     { "random", "random graphs of what the driver supports, judged against the reference" },
+    { "stress", "long runs, many models, clients that are killed" },
     { "version", "what each HAL version has, and ranges of numbers" },
 };
 const int conform_n_suites = COUNT(conform_suites);
@@ -40,6 +41,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(judged)                                                                                \
     FILE_OF(random)                                                                                \
     FILE_OF(extension)                                                                             \
+    FILE_OF(stress)                                                                                \
     FILE_OF(threads)                                                                               \
     FILE_OF(consistency)                                                                           \
     FILE_OF(repeats)                                                                               \
