@@ -438,7 +438,7 @@ static const struct option_row rows[] = {
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM, "print only the summary", set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
-      "print every case (devices: also supported operations)", set_verbose },
+      "print every case (conform: every rule; devices: also supported operations)", set_verbose },
     { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_DEVICES,
       "allow vendor extensions only to the packages and binaries listed there", MEMBER(allowlist),
       .value = VALUE_FILE },
