@@ -307,11 +307,11 @@ static void durations(struct conform *c, const void *data)
         expect_result(c, &s, &run, "more time than is needed");
     }
     struct waiting w = {
-        .subject = &s, .n = 2, .failing = MANY, .delay_us = 400000, .duration = UINT64_C(300000000)
+        .subject = &s, .n = 2, .failing = MANY, .delay_us = 1200000, .duration = UINT64_C(300000000)
     };
     if (opened) {
         run_waiting(c, &w);
-        expect_result(c, &s, &w.run, "fences that are signalled after 0.4 s, at most 0.3 s then");
+        expect_result(c, &s, &w.run, "fences that are signalled after 1.2 s, at most 1 s then");
     }
     conform_subject_close(&s);
 }

@@ -17,8 +17,9 @@ const struct conform_suite conform_suites[] = {
     { "concurrency", "threads, clients and models at the same time; callbacks" },
     { "consistency", "answers and results that depend on nothing but the question" },
     { "random", "random graphs of what the driver supports, judged against the reference" },
-    { "stress", "long runs, many models, clients that are killed" },
     { "version", "what each HAL version has, and ranges of numbers" },
+    /* Last: it slows down what other workers check on the same service. */
+    { "stress", "long runs, many models, clients that are killed" },
 };
 const int conform_n_suites = COUNT(conform_suites);
 
