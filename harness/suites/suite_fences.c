@@ -311,6 +311,8 @@ static void durations(struct conform *c, const void *data)
     };
     if (opened) {
         run_waiting(c, &w);
+        if (is_missed(w.run.status)) /* other clients may keep the device busy */
+            run_waiting(c, &w);
         expect_result(c, &s, &w.run, "fences that are signalled after 1.2 s, at most 1 s then");
     }
     conform_subject_close(&s);
