@@ -168,16 +168,19 @@ bool target_has_failed(struct target *t, struct outcome *ret_outcome);
 /* Its process id; 0: none. */
 int target_process(const struct target *t);
 
-/* The fault table: defects that `?fault=NAME` adds to a simulated device, to test the harness. */
+/* The fault table: defects that `?fault=NAME` adds to a simulated device, to test the harness.
+ * Those with hooks are in the device, the others in a layer around its driver (sim/faulty/). */
 struct fault {
-    const char *name;
-    const char
-        *kind; /* "numbers", "shape", "status", "timing", "memory", "crash", "hang", "refused" */
-    const char *doc;                 /* what it does, and on which devices it has an effect */
-    const struct fault_hooks *hooks; /* private to sim/ */
+    const char *name, *kind;
+    const char *suite; /* of `halcyon conform`, or "random": where one would look for it */
+    const char *doc;   /* what it does, and of a device's on which devices it has an effect */
+    const struct fault_hooks *hooks;       /* private to sim/; NULL: none */
+    const struct contract_hooks *contract; /* likewise */
 };
-extern const struct fault fault_table[];
-extern const int fault_table_n;
+/* Row `index` of the table, NULL after the last. */
+const struct fault *fault_at(int index);
+/* The row with that name, or NULL. */
+const struct fault *fault_find(const char *name);
 
 /* URIs of the shipped targets ("sim:cpu", ...), NULL at the end. */
 extern const char *const target_shipped[];

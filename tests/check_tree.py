@@ -26,7 +26,7 @@ MAY_USE = {
 # directly in the folder, which are public. Files directly in a folder may include all its rooms.
 ROOMS = {
     "golden": ["base", "math", "model", "exec", "judge", "ops", "extensions"],
-    "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "service", "remote", "isolation",
+    "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "faulty", "service", "remote", "isolation",
             "client", "host"],
     "specs": ["python"],
     "harness": ["aidl", "skeleton", "examples", "trace", "check", "cli", "store", "run", "conform", "suites", "commands"],

@@ -113,6 +113,13 @@ static int set_suite(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
+static int set_fault(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, o->n_faults < MAX_FAULTS, "more than %d faults", MAX_FAULTS);
+    o->fault[o->n_faults++] = value;
+    return 0;
+}
+
 static int set_hal(struct options *o, const char *value, struct why *w)
 {
     o->all_versions = strcmp(value, "all") == 0;
@@ -164,6 +171,11 @@ static int set_timeout(struct options *o, const char *value, struct why *w)
 static int set_stress(struct options *o, const char *value, struct why *w)
 {
     return parse_seconds(value, &o->stress, w);
+}
+
+static int set_budget(struct options *o, const char *value, struct why *w)
+{
+    return parse_seconds(value, &o->budget, w);
 }
 
 static int set_load_timeout(struct options *o, const char *value, struct why *w)
@@ -363,6 +375,13 @@ static const struct option_row rows[] = {
       MEMBER(models), .value = VALUE_FILE },
     { "list", 0, NULL, CMD_CONFORM, "list the suites, their rules, and how many cases each has",
       MEMBER(list) },
+    { "fault", 0, "NAME", CMD_SELFTEST,
+      "only this fault, without the device that has none; may be repeated", set_fault,
+      .value = VALUE_FAULT, .repeats = true },
+    { "all", 0, NULL, CMD_SELFTEST,
+      "run every suite on every fault, at every version, to the end", MEMBER(all) },
+    { "budget", 0, "S", CMD_SELFTEST, "seconds for one fault (default 120; with --all 600)",
+      set_budget },
     { "seed", 0, "S", CMD_RANDOM | CMD_CONFORM, "seed of the random graphs (default 1)", set_seed },
     { "count", 0, "N", CMD_RANDOM, "number of graphs (default 1000)", set_count },
     { "ops", 0, "MIN-MAX", CMD_GRAPHS, "number of operations per graph, 1 to 100", set_ops },
@@ -383,7 +402,7 @@ static const struct option_row rows[] = {
       set_judge, .value = VALUE_JUDGE },
     { "waivers", 0, "FILE", CMD_CAMPAIGN, "known failures: lines of CASE-GLOB TARGET-GLOB REASON",
       MEMBER(waivers), .value = VALUE_FILE },
-    { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES | CMD_CONFORM,
+    { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES | CMD_CONFORM | CMD_SELFTEST,
       "seconds after which a driver counts as hanging (default 10); waiting for a processor does "
       "not count, and 20 times the reference's own time is added",
       set_timeout },
@@ -391,9 +410,10 @@ static const struct option_row rows[] = {
       "seconds for loading one .mod.py or .tflite file (default 60)", set_load_timeout },
     { "load-memory", 0, "MIB", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "MiB of memory for loading one .mod.py or .tflite file (default 4096)", set_load_memory },
-    { "jobs", 'j', "N", CMD_CAMPAIGN | CMD_CONFORM,
+    { "jobs", 'j', "N", CMD_CAMPAIGN | CMD_CONFORM | CMD_SELFTEST,
       "number of worker processes (default: one per core)", set_jobs },
-    { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases; I from 1 to N",
+    { "shard", 0, "I/N", CMD_CAMPAIGN | CMD_SELFTEST,
+      "only the I-th of N parts of the cases or faults; I from 1 to N",
       set_shard },
     { "resume", 0, NULL, CMD_CAMPAIGN, "continue the newest interrupted run of this command",
       MEMBER(resume) },
@@ -434,7 +454,7 @@ static const struct option_row rows[] = {
     { "sum", 0, NULL, CMD_TRACE, "one table per target, the sum of its runs", MEMBER(sum) },
     { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", MEMBER(junit),
       .value = VALUE_FILE },
-    { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_OPS | CMD_LEVELS | CMD_TRACE,
+    { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE,
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM, "print only the summary", set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,

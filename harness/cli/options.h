@@ -9,7 +9,7 @@
 #include "harness/check/check.h"
 #include "randgraph/randgraph.h"
 
-enum { MAX_TARGETS = 32, MAX_SUITES = 64 };
+enum { MAX_TARGETS = 32, MAX_SUITES = 64, MAX_FAULTS = 64 };
 
 /* Parsed options, with their defaults where not given.  Strings point into argv. */
 struct options {
@@ -47,6 +47,10 @@ struct options {
     enum hal_version version; /* of the entry points; 0: not given */
     bool all_versions, list;
     const char *models; /* halcyon conform: file or folder of specifications; NULL: none */
+    const char *fault[MAX_FAULTS]; /* halcyon selftest: only these */
+    uint32_t n_faults;
+    double budget; /* seconds per fault */
+    bool all;
 
     const char *format, *output;
     const char *listen;       /* path of the socket, without "unix:" */
@@ -76,7 +80,8 @@ enum command_bit {
     CMD_NEW_DRIVER = 512,
     CMD_TRACE = 1024,
     CMD_HELP = 2048,
-    CMD_CONFORM = 4096
+    CMD_CONFORM = 4096,
+    CMD_SELFTEST = 8192
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */

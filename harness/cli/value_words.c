@@ -39,7 +39,7 @@ const char *value_word(enum value_kind kind, int i)
 {
     switch (kind) {
     case VALUE_TARGET: return target_word(i);
-    case VALUE_FAULT: return i < fault_table_n ? fault_table[i].name : NULL;
+    case VALUE_FAULT: return fault_at(i) ? fault_at(i)->name : NULL;
     case VALUE_HAL: return hal_version_names[i];
     case VALUE_HAL_OR_ALL:
         return i < HAL_VERSIONS ? hal_version_names[i] : i == HAL_VERSIONS ? "all" : NULL;

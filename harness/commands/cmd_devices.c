@@ -153,15 +153,45 @@ static void facts_json(const char *uri, const struct device_facts *f, const stru
 
 /* ---- the command */
 
-static void show_faults(bool json)
+static int list_faults(const char *kind, bool print)
 {
-    for (int i = 0; i < fault_table_n; i++)
-        if (json)
-            print_line(json_pack("{s:s, s:s, s:s}", "fault", fault_table[i].name, "kind",
-                                 fault_table[i].kind, "doc", fault_table[i].doc));
-        else
-            printf("%-24s %-10s %s\n", fault_table[i].name, fault_table[i].kind,
-                   fault_table[i].doc);
+    int n = 0;
+
+    for (int i = 0; fault_at(i); i++) {
+        const struct fault *f = fault_at(i);
+        if (strcmp(f->kind, kind))
+            continue;
+        n++;
+        if (print)
+            printf("  %-28s %-14s %s\n", f->name, f->suite, f->doc);
+    }
+    return n;
+}
+
+static bool is_first_of_kind(int index)
+{
+    for (int i = 0; i < index; i++)
+        if (strcmp(fault_at(i)->kind, fault_at(index)->kind) == 0)
+            return false;
+    return true;
+}
+
+/* Grouped by kind: name, suite, description. */
+static void show_faults(void)
+{
+    for (int i = 0; fault_at(i); i++)
+        if (is_first_of_kind(i)) {
+            printf("%s (%d):\n", fault_at(i)->kind, list_faults(fault_at(i)->kind, false));
+            list_faults(fault_at(i)->kind, true);
+        }
+}
+
+static void show_faults_json(void)
+{
+    for (int i = 0; fault_at(i); i++)
+        print_line(json_pack("{s:s, s:s, s:s, s:s}", "fault", fault_at(i)->name, "kind",
+                             fault_at(i)->kind, "suite", fault_at(i)->suite, "doc",
+                             fault_at(i)->doc));
 }
 
 static int show(const struct options *o, const char *uri, bool long_form, struct why *w)
@@ -187,7 +217,7 @@ int cmd_devices(const struct options *o)
     struct why why = { 0 };
     int failed = 0;
     if (o->faults)
-        show_faults(o->json);
+        (o->json ? show_faults_json : show_faults)();
     for (int i = 0; !failed && i < o->n_arguments; i++) {
         if (i && !o->json)
             putchar('\n');

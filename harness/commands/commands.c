@@ -31,6 +31,14 @@ const struct command command_table[] = {
       "bursts, buffers, versions. Each rule is checked in a process of its own. A violation is\n"
       "explained and printed with the command that repeats it. --list prints the rules.",
       cmd_conform },
+    { "selftest", CMD_SELFTEST, "[--fault NAME...] [--all] [-j N]",
+      "test the tester: do the suites find the planted faults?",
+      "Runs the suites of 'halcyon conform' and random graphs on sim:cpu with each planted fault\n"
+      "('halcyon devices --faults'), and without one. A fault ends at the first finding of the\n"
+      "suite that its row names. Fails if that suite finds nothing, or if the device without\n"
+      "fault has a finding. --all runs every suite on every fault and prints, too, which rules no\n"
+      "fault made fail.",
+      cmd_selftest },
     { "replay", CMD_REPLAY, "CASE|FILE [-d TARGET...]",
       "run one case again and explain the verdict",
       "Runs one case alone and shows how each output compares. CASE is the name of a case in the\n"

@@ -12,6 +12,7 @@
 #include "sim/client/runtime.h"
 #include "sim/device/engine.h"
 #include "sim/device/profile.h"
+#include "sim/faulty/faulty.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/remote/remote.h"
 
@@ -69,8 +70,8 @@ static int unknown_fault(const char *uri, const char *name, struct why *w)
     struct suggestion s = suggest_for(name);
     char text[SUGGEST_TEXT];
 
-    for (int i = 0; i < fault_table_n; i++)
-        suggest_candidate(&s, fault_table[i].name);
+    for (int i = 0; fault_at(i); i++)
+        suggest_candidate(&s, fault_at(i)->name);
     return why_fail(w, WHY_INVALID, "%s: unknown fault '%s'%s", uri, name,
                     s.name ? suggest_text(&s, "", text)
                            : " ('halcyon devices --faults' lists them)");
@@ -199,7 +200,9 @@ static int open_driver(const struct uri *u, const char *uri, const struct target
         return 0;
     }
     TRY(open_engine(u, uri, host, &e, w));
-    return driver_new(e, ret_driver, w);
+    const struct fault *fault = e->fault;
+    TRY(driver_new(e, ret_driver, w));
+    return fault && fault->contract ? faulty_driver_new(*ret_driver, fault, ret_driver, w) : 0;
 }
 
 int target_of_driver(const char *uri, struct hal_driver *driver, struct target **ret_target,

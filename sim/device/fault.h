@@ -46,7 +46,12 @@ struct fault_hooks {
 
 /* The hooks of f; for NULL, hooks that do nothing. */
 const struct fault_hooks *fault_hooks(const struct fault *f);
-/* The row of fault_table with that name, or NULL. */
-const struct fault *fault_find(const char *name);
+
+/* Rows of the fault table; all groups: sim/faulty/fault_list.c. */
+struct fault_group {
+    const struct fault *fault;
+    int n;
+};
+extern const struct fault_group device_faults;
 
 #endif

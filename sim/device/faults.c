@@ -1,4 +1,4 @@
-/* The fault table: one row for each defect that can be planted in a simulated device. */
+/* The part of the fault table with defects inside a simulated device. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -188,6 +188,203 @@ static void disturb(struct kernel_call *k)
         ((uint8_t *) t->data)[at] ^= 16;
 }
 
+/* ---- wrong scalars */
+
+/* The input of this role, as an index in calling order; -1: it has none. */
+static int input_of(const struct kernel_call *k, enum kernel_role role)
+{
+    int operand = kernel_role_operand(k->call.op, role);
+    const struct tensor *t = operand < 0 ? NULL : k->call.in[operand];
+
+    for (uint32_t i = 0; t && t->data && i < k->call.n_in; i++)
+        if (k->arg[i] == t)
+            return (int) i;
+    return -1;
+}
+
+/* Replaces an integer or boolean scalar of this role by `value`, if the operation has it. */
+static int put_scalar(struct kernel_call *k, enum kernel_role role, int32_t value, struct why *w)
+{
+    int i = input_of(k, role);
+
+    if (i < 0)
+        return 0;
+    struct tensor *t = own_input(k, (uint32_t) i);
+    if (!t)
+        return why_no_memory(w);
+    if (t->dtype == DT_INT32)
+        *(int32_t *) t->data = value;
+    else if (t->dtype == DT_BOOL)
+        *(uint8_t *) t->data = (uint8_t) value;
+    return 0;
+}
+
+static int32_t scalar_of(const struct kernel_call *k, enum kernel_role role)
+{
+    int i = input_of(k, role);
+
+    return i >= 0 && k->arg[i]->dtype == DT_INT32 ? *(const int32_t *) k->arg[i]->data : 1;
+}
+
+static int exchange_strides(struct kernel_call *k, struct why *w)
+{
+    int32_t width = scalar_of(k, ROLE_STRIDE_WIDTH), height = scalar_of(k, ROLE_STRIDE_HEIGHT);
+
+    TRY(put_scalar(k, ROLE_STRIDE_WIDTH, height, w));
+    return put_scalar(k, ROLE_STRIDE_HEIGHT, width, w);
+}
+
+static int ignore_dilation(struct kernel_call *k, struct why *w)
+{
+    TRY(put_scalar(k, ROLE_DILATION_WIDTH, 1, w));
+    return put_scalar(k, ROLE_DILATION_HEIGHT, 1, w);
+}
+
+static int lose_activation(struct kernel_call *k, struct why *w)
+{
+    return put_scalar(k, ROLE_ACTIVATION, 0, w);
+}
+
+static int ignore_corners(struct kernel_call *k, struct why *w)
+{
+    return put_scalar(k, ROLE_ALIGN_CORNERS, 0, w);
+}
+
+/* Takes a tensor of this role as all zero. */
+static int zero_input(struct kernel_call *k, enum kernel_role role, struct why *w)
+{
+    int i = input_of(k, role);
+
+    if (i < 0)
+        return 0;
+    struct tensor *t = own_input(k, (uint32_t) i);
+    if (!t)
+        return why_no_memory(w);
+    memset(t->data, 0, tensor_bytes(t));
+    return 0;
+}
+
+static int lose_bias(struct kernel_call *k, struct why *w)
+{
+    return zero_input(k, ROLE_BIAS, w);
+}
+
+static int lose_state(struct kernel_call *k, struct why *w)
+{
+    TRY(zero_input(k, ROLE_CELL_STATE, w));
+    return zero_input(k, ROLE_HIDDEN_STATE, w);
+}
+
+static bool is_byte(const struct tensor *t)
+{
+    return t->dtype == DT_U8 || t->dtype == DT_S8;
+}
+
+/* The second operand of an element-wise operation is read with the quantisation of the first. */
+static int use_first_scale(struct kernel_call *k, struct why *w)
+{
+    if (k->call.n_in < 2 || !k->arg[0] || !k->arg[1] || !is_byte(k->arg[0]) ||
+        k->arg[1]->dtype != k->arg[0]->dtype || kernel_role_operand(k->call.op, ROLE_FILTER) >= 0)
+        return 0;
+    struct tensor *t = own_input(k, 1);
+    if (!t)
+        return why_no_memory(w);
+    t->scale = k->arg[0]->scale;
+    t->zero = k->arg[0]->zero;
+    return 0;
+}
+
+/* ---- wrong for some shapes */
+
+static void zero_from(struct tensor *t, size_t first)
+{
+    size_t n = tensor_count(t), size = n ? tensor_bytes(t) / n : 0;
+
+    for (size_t i = first; i < n; i++)
+        if (is_byte(t))
+            ((uint8_t *) t->data)[i] = (uint8_t) t->zero;
+        else
+            memset((uint8_t *) t->data + i * size, 0, size);
+}
+
+static void odd_channels(struct kernel_call *k)
+{
+    struct tensor *t = k->out[0];
+    size_t n = tensor_count(t), c = t->shape.rank ? t->shape.dim[t->shape.rank - 1] : 0;
+
+    if (c < 3 || c % 2 == 0 || !is_float(t))
+        return;
+    for (size_t i = c - 1; i < n; i += c)
+        put_float(t, i, 0);
+}
+
+static void later_batches(struct kernel_call *k)
+{
+    struct tensor *t = k->out[0];
+
+    if (t->shape.rank == 4 && t->shape.dim[0] > 1)
+        zero_from(t, tensor_count(t) / t->shape.dim[0]);
+}
+
+static void large_shapes(struct kernel_call *k)
+{
+    enum { LARGE = 64 };
+
+    if (tensor_count(k->out[0]) > LARGE)
+        zero_from(k->out[0], tensor_count(k->out[0]) - 1);
+}
+
+/* The first operand, where it is the smaller one, is not repeated. */
+static void first_not_broadcast(struct kernel_call *k)
+{
+    if (k->call.n_in >= 2 && k->arg[0] && k->arg[1] && k->arg[0]->dtype == k->arg[1]->dtype &&
+        dtype_info[k->arg[0]->dtype].tensor && kernel_role_operand(k->call.op, ROLE_FILTER) < 0 &&
+        tensor_count(k->arg[1]) == tensor_count(k->out[0]) &&
+        tensor_count(k->arg[0]) < tensor_count(k->out[0]))
+        zero_from(k->out[0], tensor_count(k->arg[0]));
+}
+
+static void empty_crash(struct kernel_call *k)
+{
+    if (!tensor_count(k->out[0])) {
+        signal(SIGFPE, SIG_DFL);
+        raise(SIGFPE);
+    }
+}
+
+/* ---- wrong for some values */
+
+static void wrap_around(struct kernel_call *k)
+{
+    struct tensor *t = k->out[0];
+    uint8_t most = t->dtype == DT_U8 ? 255 : 127, least = t->dtype == DT_U8 ? 0 : 128;
+
+    for (size_t i = 0; is_byte(t) && !kernel_only_moves(k) && i < tensor_count(t); i++)
+        if (((uint8_t *) t->data)[i] == most)
+            ((uint8_t *) t->data)[i] = least;
+}
+
+static void symmetric_range(struct kernel_call *k)
+{
+    struct tensor *t = k->out[0];
+
+    for (size_t i = 0; t->dtype == DT_S8 && i < tensor_count(t); i++)
+        if (((int8_t *) t->data)[i] == -128)
+            ((int8_t *) t->data)[i] = -127;
+}
+
+/* ---- wrong memory */
+
+/* Computes in place, whatever else reads the operand. */
+static void in_place(struct kernel_call *k)
+{
+    const struct tensor *a = k->call.n_in ? k->arg[0] : NULL;
+    struct tensor *t = k->out[0];
+
+    if (a && a->data && a->dtype == t->dtype && tensor_bytes(a) == tensor_bytes(t))
+        memcpy(a->data, t->data, tensor_bytes(t));
+}
+
 /* ---- answers that break the contract */
 
 static void drop_answer(bool *supported, uint32_t *n)
@@ -294,109 +491,146 @@ static void change_input(struct faulty_execution *a)
         __VA_ARGS__                                                                                \
     }
 
-const struct fault fault_table[] = {
-    { "weight-off", "numbers",
+static const struct fault rows[] = {
+    { "weight-off", "numbers", "random",
       "CONV_2D: the largest weight is too large, by 1 % or three steps; all devices",
       HOOKS(.before = weight_off) },
-    { "last-tap-dropped", "numbers",
+    { "last-tap-dropped", "numbers", "random",
       "CONV_2D, DEPTHWISE_CONV_2D: the last tap of each filter is not summed; all devices",
       HOOKS(.before = drop_tap) },
-    { "padding-off-by-one", "numbers",
+    { "padding-off-by-one", "numbers", "random",
       "convolutions and pools: windows start one row and one column too early; all devices",
       HOOKS(.kernel_faults = KERNEL_FAULT_PADDING) },
-    { "activation-bound", "numbers",
+    { "activation-bound", "numbers", "random",
       "fused activations clamp at wrong values (5.5 for 6, -0.25 for 0); all devices",
       HOOKS(.kernel_faults = KERNEL_FAULT_ACTIVATION) },
-    { "requantise-truncates", "numbers",
+    { "requantise-truncates", "numbers", "random",
       "8-bit results are truncated, not rounded; all devices (on sim:gpu only QUANTIZE)",
       HOOKS(.kernel_faults = KERNEL_FAULT_TRUNCATE) },
-    { "zero-point-ignored", "numbers",
+    { "zero-point-ignored", "numbers", "random",
       "the zero points of the first operand and of QUANTIZE's result are taken as 0; all devices",
       HOOKS(.before = ignore_zero, .after = store_without_zero) },
-    { "channel-scales-ignored", "numbers",
+    { "channel-scales-ignored", "numbers", "random",
       "per-channel weights all use the scale of channel 0; sim:cpu, sim:dsp",
       HOOKS(.before = ignore_channels) },
-    { "half-sums", "numbers", "sums of fp32 products are accumulated in fp16; sim:cpu, sim:gpu",
+    { "half-sums", "numbers", "random",
+      "sums of fp32 products are accumulated in fp16; sim:cpu, sim:gpu",
       HOOKS(.kernel_faults = KERNEL_FAULT_HALF_SUMS) },
-    { "half-values", "numbers",
+    { "half-values", "numbers", "random",
       "fp32 results are rounded to fp16, relaxed or not; all devices (on sim:dsp only DEQUANTIZE)",
       HOOKS(.after = store_half) },
-    { "nan", "numbers", "one float element of every result is NaN; all devices",
+    { "nan", "numbers", "random", "one float element of every result is NaN; all devices",
       HOOKS(.after = put_nan) },
-    { "nondeterministic", "numbers",
+    { "nondeterministic", "numbers", "random",
       "one element of every result is far off, a different one each time; all devices",
       HOOKS(.after = disturb) },
-    { "argmax-last-element", "numbers", "ARGMAX and ARGMIN ignore the last element; all devices",
+    { "argmax-last-element", "numbers", "random",
+      "ARGMAX and ARGMIN ignore the last element; all devices",
       HOOKS(.kernel_faults = KERNEL_FAULT_ARGMAX) },
-    { "equality-inverted", "numbers",
+    { "equality-inverted", "numbers", "random",
       "comparisons of equal elements give the wrong result; all devices",
       HOOKS(.kernel_faults = KERNEL_FAULT_EQUALITY) },
-    { "topk-ascending", "numbers",
+    { "topk-ascending", "numbers", "random",
       "TOPK_V2 returns the largest elements in ascending order; all devices",
       HOOKS(.kernel_faults = KERNEL_FAULT_TOPK) },
-    { "groups-reversed", "numbers",
+    { "groups-reversed", "numbers", "random",
       "GROUPED_CONV_2D reads the groups of its input in reverse order; all devices",
       HOOKS(.kernel_faults = KERNEL_FAULT_GROUPS) },
-    { "transposed-padding-side", "numbers",
+    { "transposed-padding-side", "numbers", "random",
       "TRANSPOSE_CONV_2D: the odd element of SAME padding is before, not after; all devices",
       HOOKS(.kernel_faults = KERNEL_FAULT_SIDE) },
-    { "half-pixel-ignored", "numbers", "RESIZE_BILINEAR ignores half_pixel_centers; all devices",
+    { "half-pixel-ignored", "numbers", "random",
+      "RESIZE_BILINEAR ignores half_pixel_centers; all devices",
       HOOKS(.kernel_faults = KERNEL_FAULT_HALF_PIXEL) },
-    { "roi-sampled-once", "numbers",
+    { "roi-sampled-once", "numbers", "random",
       "ROI_ALIGN takes one sample per bin, whatever the sampling ratio; sim:cpu, sim:gpu",
       HOOKS(.kernel_faults = KERNEL_FAULT_SAMPLING) },
-    { "forget-bias-dropped", "numbers",
+    { "forget-bias-dropped", "numbers", "random",
       "LSTM operations: the forget gate has no bias; sim:cpu, sim:gpu",
       HOOKS(.kernel_faults = KERNEL_FAULT_FORGET) },
-    { "backward-reads-forward", "numbers",
+    { "backward-reads-forward", "numbers", "random",
       "BIDIRECTIONAL_SEQUENCE_RNN and _LSTM: the backward cell runs forwards; sim:cpu, sim:gpu",
       HOOKS(.kernel_faults = KERNEL_FAULT_BACKWARD) },
-    { "branches-swapped", "numbers", "IF runs the other branch; all devices",
+    { "branches-swapped", "numbers", "random", "IF runs the other branch; all devices",
       HOOKS(.kernel_faults = KERNEL_FAULT_BRANCH) },
-    { "loop-one-short", "numbers", "WHILE discards its last iteration; all devices",
+    { "loop-one-short", "numbers", "random", "WHILE discards its last iteration; all devices",
       HOOKS(.kernel_faults = KERNEL_FAULT_LOOP) },
-    { "stale-output", "numbers", "outputs are those of the previous execution; all devices",
-      HOOKS(.answer = repeat_last) },
-    { "output-not-written", "memory",
+    { "stale-output", "numbers", "generated",
+      "outputs are those of the previous execution; all devices", HOOKS(.answer = repeat_last) },
+    { "output-not-written", "memory", "generated",
       "the last four bytes of every output are not written; all devices",
       HOOKS(.unwritten_bytes = 4) },
-    { "overrun", "memory", "one byte is written past every output; all devices",
+    { "overrun", "memory", "generated", "one byte is written past every output; all devices",
       HOOKS(.answer = write_past) },
-    { "underrun", "memory", "one byte is written before every output; all devices",
+    { "underrun", "memory", "generated", "one byte is written before every output; all devices",
       HOOKS(.answer = write_before) },
-    { "input-changed", "memory", "inputs are written to; all devices",
+    { "input-changed", "memory", "generated", "inputs are written to; all devices",
       HOOKS(.answer = change_input) },
-    { "wrong-shape", "shape",
+    { "wrong-shape", "shape", "generated",
       "the first output's last dimension is reported one too large; all devices",
       HOOKS(.answer = grow_shape) },
-    { "wrong-status", "status", "executions return a status that does not exist; all devices",
+    { "wrong-status", "status", "request",
+      "executions return a status that does not exist; all devices",
       HOOKS(.answer = unknown_status) },
-    { "supported-one-short", "status",
+    { "supported-one-short", "status", "request",
       "get_supported_operations returns one answer too few; all devices",
       HOOKS(.supported = drop_answer) },
-    { "timing-reversed", "timing",
+    { "timing-reversed", "timing", "generated",
       "time in the driver is less than on the device, and reported unrequested; all devices",
       HOOKS(.answer = reverse_timing) },
-    { "refused", "refused", "reports support, then fails to prepare; all devices",
+    { "refused", "refused", "request", "reports support, then fails to prepare; all devices",
       HOOKS(.prepare = fail_preparation) },
-    { "refused-late", "refused", "reports support, prepares, then fails to execute; all devices",
+    { "refused-late", "refused", "request",
+      "reports support, prepares, then fails to execute; all devices",
       HOOKS(.answer = fail_execution) },
-    { "crash", "crash", "crashes during an execution; all devices", HOOKS(.answer = crash) },
-    { "hang", "hang", "never returns from an execution; all devices", HOOKS(.answer = hang) },
+    { "crash", "crash", "request", "crashes during an execution; all devices",
+      HOOKS(.answer = crash) },
+    { "hang", "hang", "request", "never returns from an execution; all devices",
+      HOOKS(.answer = hang) },
+    { "strides-exchanged", "numbers", "random",
+      "windows: the strides of height and width are exchanged; all devices",
+      HOOKS(.before = exchange_strides) },
+    { "dilation-ignored", "numbers", "random", "convolutions: dilation is taken as 1; all devices",
+      HOOKS(.before = ignore_dilation) },
+    { "activation-lost", "numbers", "random", "fused activations are not applied; all devices",
+      HOOKS(.before = lose_activation) },
+    { "corners-ignored", "numbers", "random", "RESIZE_BILINEAR ignores align_corners; all devices",
+      HOOKS(.before = ignore_corners) },
+    { "bias-lost", "numbers", "random", "convolutions and matrix products add no bias; all devices",
+      HOOKS(.before = lose_bias) },
+    { "state-lost", "numbers", "random",
+      "LSTM operations begin with a state of zero; sim:cpu, sim:gpu", HOOKS(.before = lose_state) },
+    { "second-scale-ignored", "numbers", "random",
+      "8-bit operations with two operands read both with the first's quantisation; all devices",
+      HOOKS(.before = use_first_scale) },
+    { "odd-channels", "numbers", "random",
+      "float results with an odd number of channels: the last one is zero; all devices",
+      HOOKS(.after = odd_channels) },
+    { "later-batches", "numbers", "random",
+      "results of rank 4: only the first batch is computed; all devices",
+      HOOKS(.after = later_batches) },
+    { "large-shapes", "numbers", "random",
+      "results of more than 64 elements: the last one is zero; all devices",
+      HOOKS(.after = large_shapes) },
+    { "first-not-broadcast", "numbers", "random",
+      "a first operand that is smaller than the second is not repeated; all devices",
+      HOOKS(.after = first_not_broadcast) },
+    { "saturation-wraps", "numbers", "random",
+      "8-bit results that saturate at the maximum wrap around; all devices",
+      HOOKS(.after = wrap_around) },
+    { "minimum-clamped", "numbers", "random", "signed 8-bit results are never -128; all devices",
+      HOOKS(.after = symmetric_range) },
+    { "in-place", "numbers", "random",
+      "results overwrite an operand of the same size, whoever reads it later; all devices",
+      HOOKS(.after = in_place) },
+    { "empty-crash", "crash", "generated", "crashes on results without elements; all devices",
+      HOOKS(.after = empty_crash) },
 };
-const int fault_table_n = COUNT(fault_table);
+const struct fault_group device_faults = { rows, COUNT(rows) };
 
 const struct fault_hooks *fault_hooks(const struct fault *f)
 {
     static const struct fault_hooks none;
 
-    return f ? f->hooks : &none;
-}
-
-const struct fault *fault_find(const char *name)
-{
-    for (int i = 0; i < fault_table_n; i++)
-        if (strcmp(fault_table[i].name, name) == 0)
-            return &fault_table[i];
-    return NULL;
+    return f && f->hooks ? f->hooks : &none;
 }

@@ -1,0 +1,557 @@
+/* Faults of the driver's properties, of preparations and of the compilation cache. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/faulty/faulty.h"
+
+/* ---- properties */
+
+static enum hal_device_status is_busy(struct hal_driver *self)
+{
+    (void) self;
+    return HAL_DEVICE_BUSY;
+}
+
+static enum hal_device_status no_such_status(struct hal_driver *self)
+{
+    (void) self;
+    return (enum hal_device_status) 7;
+}
+
+static enum hal_status inner_capabilities(struct hal_driver *self, enum hal_version version,
+                                          struct hal_capabilities *ret)
+{
+    struct hal_driver *d = faulty_driver_of(self)->inner;
+
+    return d->get_capabilities(d, version, ret);
+}
+
+/* The rows as a copy that lives as long as the process, as the driver's must. */
+static struct hal_operand_performance *own_rows(struct hal_capabilities *c)
+{
+    struct hal_operand_performance *rows = calloc(c->n_operands + 1, sizeof *rows);
+
+    if (!rows)
+        abort();
+    memcpy(rows, c->operand, c->n_operands * sizeof *rows);
+    c->operand = rows;
+    return rows;
+}
+
+static enum hal_status no_performance(struct hal_driver *self, enum hal_version version,
+                                      struct hal_capabilities *ret)
+{
+    enum hal_status status = inner_capabilities(self, version, ret);
+
+    if (status == HAL_NONE)
+        own_rows(ret)[0].info.exec_time = 0;
+    return status;
+}
+
+static enum hal_status no_relaxed_performance(struct hal_driver *self, enum hal_version version,
+                                              struct hal_capabilities *ret)
+{
+    enum hal_status status = inner_capabilities(self, version, ret);
+
+    ret->relaxed_tensor.power_usage = 0;
+    return status;
+}
+
+static enum hal_status no_control_performance(struct hal_driver *self, enum hal_version version,
+                                              struct hal_capabilities *ret)
+{
+    enum hal_status status = inner_capabilities(self, version, ret);
+
+    ret->while_performance.exec_time = 0;
+    return status;
+}
+
+static enum hal_status unsorted_performance(struct hal_driver *self, enum hal_version version,
+                                            struct hal_capabilities *ret)
+{
+    enum hal_status status = inner_capabilities(self, version, ret);
+
+    if (status == HAL_NONE && ret->n_operands > 1) {
+        struct hal_operand_performance *rows = own_rows(ret), first = rows[0];
+        rows[0] = rows[ret->n_operands - 1];
+        rows[ret->n_operands - 1] = first;
+    }
+    return status;
+}
+
+enum { SUBGRAPH_TYPE = 15 };
+
+static enum hal_status subgraph_performance(struct hal_driver *self, enum hal_version version,
+                                            struct hal_capabilities *ret)
+{
+    enum hal_status status = inner_capabilities(self, version, ret);
+
+    if (status == HAL_NONE && version >= HAL_1_3) {
+        struct hal_operand_performance *rows = own_rows(ret);
+        rows[ret->n_operands] = rows[ret->n_operands - 1];
+        rows[ret->n_operands++].type = SUBGRAPH_TYPE;
+    }
+    return status;
+}
+
+static enum hal_status newest_capabilities(struct hal_driver *self, enum hal_version version,
+                                           struct hal_capabilities *ret)
+{
+    return inner_capabilities(self, version <= self->hal_version ? self->hal_version : version,
+                              ret);
+}
+
+static enum hal_status empty_version(struct hal_driver *self, const char **ret_version)
+{
+    (void) self;
+    *ret_version = "";
+    return HAL_NONE;
+}
+
+static enum hal_status no_such_type(struct hal_driver *self, enum hal_device_type *ret_type)
+{
+    (void) self;
+    *ret_type = (enum hal_device_type) 0;
+    return HAL_NONE;
+}
+
+static enum hal_status bad_extension_name(struct hal_driver *self, uint32_t *ret_n,
+                                          const struct hal_extension **ret_extension)
+{
+    static const struct hal_extension extension = { "Vendor-Extension", 0, NULL };
+
+    (void) self;
+    *ret_n = 1;
+    *ret_extension = &extension;
+    return HAL_NONE;
+}
+
+static enum hal_status too_many_files(struct hal_driver *self, uint32_t *ret_n_model,
+                                      uint32_t *ret_n_data)
+{
+    (void) self;
+    *ret_n_model = *ret_n_data = HAL_MAX_CACHE_FILES + 1;
+    return HAL_NONE;
+}
+
+/* ---- support */
+
+static enum hal_status inner_support(struct hal_driver *self, enum hal_version version,
+                                     const struct hal_model *model, bool *supported,
+                                     uint32_t *ret_n)
+{
+    struct hal_driver *d = faulty_driver_of(self)->inner;
+
+    return d->get_supported_operations(d, version, model, supported, ret_n);
+}
+
+/* The answer of the previous model for the operations that it had. */
+static enum hal_status previous_support(struct hal_driver *self, enum hal_version version,
+                                        const struct hal_model *model, bool *supported,
+                                        uint32_t *ret_n)
+{
+    struct faulty_driver *d = faulty_driver_of(self);
+    enum hal_status status = inner_support(self, version, model, supported, ret_n);
+    int first = status == HAL_NONE && *ret_n ? supported[0] + 1 : 0;
+    int previous = first ? atomic_exchange(&d->state, first) : 0;
+
+    if (previous)
+        supported[0] = previous == 2;
+    return status;
+}
+
+static enum hal_status support_everything(struct hal_driver *self, enum hal_version version,
+                                          const struct hal_model *model, bool *supported,
+                                          uint32_t *ret_n)
+{
+    enum hal_status status = inner_support(self, version, model, supported, ret_n);
+
+    for (uint32_t i = 0; status == HAL_NONE && i < *ret_n; i++)
+        supported[i] = true;
+    return status;
+}
+
+/* ---- versions */
+
+/* Takes the entry point of the driver's own version for every other. */
+static enum hal_status supported_at_own_version(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_model *model, bool *supported,
+                                                uint32_t *ret_n)
+{
+    (void) version;
+    return inner_support(self, self->hal_version, model, supported, ret_n);
+}
+
+static void prepare_at_own_version(struct faulty_preparation *p)
+{
+    p->version = p->driver->base.hal_version;
+}
+
+static enum hal_status crash_on_old_model(struct hal_driver *self, enum hal_version version,
+                                          const struct hal_model *model, bool *supported,
+                                          uint32_t *ret_n)
+{
+    if (version < HAL_1_2)
+        raise(SIGABRT);
+    return inner_support(self, version, model, supported, ret_n);
+}
+
+/* ---- preparing */
+
+static void any_preference(struct faulty_preparation *p)
+{
+    p->config.preference = HAL_FAST_SINGLE_ANSWER;
+}
+
+static void any_priority(struct faulty_preparation *p)
+{
+    p->config.priority = HAL_PRIORITY_MEDIUM;
+}
+
+static void no_high_priority(struct faulty_preparation *p)
+{
+    if (p->config.priority == HAL_PRIORITY_HIGH)
+        p->config.priority = (enum hal_priority)(HAL_PRIORITY_HIGH + 1);
+}
+
+static void no_deadline(struct faulty_preparation *p)
+{
+    p->config.deadline = HAL_NO_DEADLINE;
+}
+
+/* Takes every deadline as a time that has passed. */
+static void missed_deadline(struct faulty_preparation *p)
+{
+    if (p->config.deadline != HAL_NO_DEADLINE)
+        p->config.deadline = 1;
+}
+
+static void no_relaxed(struct faulty_preparation *p)
+{
+    static struct hal_model invalid; /* without operations */
+
+    if (p->model && p->model->relaxed)
+        p->model = &invalid;
+}
+
+static struct hal_prepared_model *base_of(struct faulty_model *m)
+{
+    return m ? &m->base : NULL;
+}
+
+static void notify_twice(struct hal_prepare_callback *client, enum hal_status status,
+                         struct faulty_model *m)
+{
+    client->notify(client, status, base_of(m));
+    client->notify(client, HAL_GENERAL_FAILURE, NULL);
+}
+
+static void notify_never(struct hal_prepare_callback *client, enum hal_status status,
+                         struct faulty_model *m)
+{
+    if (status == HAL_NONE)
+        client->notify(client, status, base_of(m));
+}
+
+static void notify_other_status(struct hal_prepare_callback *client, enum hal_status status,
+                                struct faulty_model *m)
+{
+    client->notify(client, status == HAL_INVALID_ARGUMENT ? HAL_DEVICE_UNAVAILABLE : status,
+                   base_of(m));
+}
+
+static void notify_model_with_error(struct hal_prepare_callback *client, enum hal_status status,
+                                    struct faulty_model *m)
+{
+    client->notify(client, HAL_GENERAL_FAILURE, base_of(m));
+    (void) status;
+}
+
+static void notify_no_model(struct hal_prepare_callback *client, enum hal_status status,
+                            struct faulty_model *m)
+{
+    if (m)
+        m->base.methods->release(&m->base);
+    client->notify(client, status, NULL);
+}
+
+static void ignore_hints_rules(struct faulty_preparation *p)
+{
+    p->config.n_hints = 0;
+}
+
+static void refuse_hints(struct faulty_preparation *p)
+{
+    static const struct hal_token_value none[2];
+
+    if (p->config.n_hints)
+        p->config.hints = none, p->config.n_hints = COUNT(none); /* the same token twice */
+}
+
+/* ---- compilation caching */
+
+static void ignore_token(struct faulty_preparation *p)
+{
+    memset(p->config.cache.token, 7, HAL_TOKEN_BYTES);
+}
+
+static int *file_list(const struct hal_cache *c, struct arena *a)
+{
+    int *list = arena_alloc(a, c->n_model + c->n_data + 1, sizeof *list);
+
+    if (!list)
+        abort();
+    memcpy(list, c->model, c->n_model * sizeof *list);
+    memcpy(list + c->n_model, c->data, c->n_data * sizeof *list);
+    return list;
+}
+
+static struct saved_file read_file(int fd)
+{
+    struct stat s;
+    struct saved_file f = { 0 };
+
+    if (fstat(fd, &s) < 0 || !S_ISREG(s.st_mode) || s.st_size <= 0)
+        return f;
+    f.bytes = malloc((size_t) s.st_size);
+    ssize_t n = f.bytes ? pread(fd, f.bytes, (size_t) s.st_size, 0) : -1;
+    f.length = n > 0 ? (size_t) n : 0;
+    return f;
+}
+
+/* Keeps copies of the files: of every save, or only of the first. */
+static void keep_saved(struct faulty_driver *d, const struct hal_cache *cache, bool first_only)
+{
+    pthread_mutex_lock(&d->lock);
+    for (uint32_t i = 0; i < cache->n_model && i < MAX_SAVED_FILES; i++) {
+        if (first_only && d->saved[i].bytes)
+            continue;
+        free(d->saved[i].bytes);
+        d->saved[i] = read_file(cache->model[i]);
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void keep_last_saved(struct faulty_driver *d, const struct hal_cache *cache)
+{
+    keep_saved(d, cache, false);
+}
+
+static void keep_first_saved(struct faulty_driver *d, const struct hal_cache *cache)
+{
+    keep_saved(d, cache, true);
+}
+
+/* Restores from the kept copies where `fits` holds for the file and its copy. */
+static void restore_kept(struct faulty_preparation *p, bool (*fits)(const struct saved_file *found,
+                                                                    const struct saved_file *kept))
+{
+    struct hal_cache *c = &p->config.cache;
+    int *list = p->model ? NULL : file_list(c, p->arena);
+
+    for (uint32_t i = 0; list && i < c->n_model + c->n_data && i < MAX_SAVED_FILES; i++) {
+        const struct saved_file *kept = &p->driver->saved[i];
+        struct saved_file found = read_file(list[i]);
+        if (kept->bytes && fits(&found, kept)) {
+            int fd = memfd_create("kept", MFD_CLOEXEC); /* stays open: the fault leaks it */
+            if (fd >= 0 && pwrite(fd, kept->bytes, kept->length, 0) == (ssize_t) kept->length)
+                list[i] = fd;
+        }
+        free(found.bytes);
+    }
+    if (list) {
+        c->model = list;
+        c->data = list + c->n_model;
+    }
+}
+
+static bool same_length(const struct saved_file *found, const struct saved_file *kept)
+{
+    return found->length == kept->length;
+}
+
+static bool same_beginning(const struct saved_file *found, const struct saved_file *kept)
+{
+    return found->length >= kept->length && memcmp(found->bytes, kept->bytes, kept->length) == 0;
+}
+
+static bool always(const struct saved_file *found, const struct saved_file *kept)
+{
+    (void) found, (void) kept;
+    return true;
+}
+
+static void ignore_flipped_bits(struct faulty_preparation *p)
+{
+    restore_kept(p, same_length);
+}
+
+static void ignore_appended_bytes(struct faulty_preparation *p)
+{
+    restore_kept(p, same_beginning);
+}
+
+static void restore_other_model(struct faulty_preparation *p)
+{
+    restore_kept(p, always);
+}
+
+static void crash_on_empty_file(struct faulty_preparation *p)
+{
+    const struct hal_cache *c = &p->config.cache;
+    struct stat s;
+
+    for (uint32_t i = 0; !p->model && i < c->n_model; i++)
+        if (fstat(c->model[i], &s) == 0 && S_ISREG(s.st_mode) && !s.st_size)
+            raise(SIGSEGV);
+}
+
+static void need_cache_files(struct faulty_preparation *p)
+{
+    const struct hal_cache *c = &p->config.cache;
+    static struct hal_model invalid;
+
+    for (uint32_t i = 0; p->model && i < c->n_model; i++)
+        if (lseek(c->model[i], 0, SEEK_CUR) < 0)
+            p->model = &invalid;
+}
+
+static void never_saves(struct faulty_preparation *p)
+{
+    if (p->model)
+        p->config.cache.n_model = p->config.cache.n_data = 0;
+}
+
+/* Restores from one file too many or too few by using those that it expects. */
+static void ignore_file_count(struct faulty_preparation *p)
+{
+    uint32_t n_model = 0, n_data = 0;
+    struct hal_cache *c = &p->config.cache;
+    struct hal_driver *d = p->driver->inner;
+
+    d->get_number_of_cache_files_needed(d, &n_model, &n_data);
+    if (c->n_model > n_model)
+        c->n_model = n_model;
+    if (c->n_data > n_data)
+        c->n_data = n_data;
+}
+
+static void save_at_older_version(struct faulty_preparation *p)
+{
+    if (!p->model && p->version < p->driver->base.hal_version)
+        p->config.cache.n_model = p->config.cache.n_data = 0;
+}
+
+/* ---- the rows */
+
+#define PROPERTY(name, doc, ...)                                                                   \
+    {                                                                                              \
+        name, "property", "basic", doc, .contract = CONTRACT(.driver = { __VA_ARGS__ })            \
+    }
+#define PREPARES(name, kind, suite, doc, ...)                                                      \
+    {                                                                                              \
+        name, kind, suite, doc, .contract = CONTRACT(__VA_ARGS__)                                  \
+    }
+
+static const struct fault rows[] = {
+    PROPERTY("busy", "get_status reports BUSY", .get_status = is_busy),
+    PROPERTY("status-undefined", "get_status reports a value that does not exist",
+             .get_status = no_such_status),
+    PROPERTY("performance-zero", "a capability is 0", .get_capabilities = no_performance),
+    PROPERTY("performance-relaxed-zero", "the performance of relaxed float32 is 0",
+             .get_capabilities = no_relaxed_performance),
+    PROPERTY("performance-while-zero", "the performance of WHILE is 0",
+             .get_capabilities = no_control_performance),
+    PROPERTY("performance-unsorted", "capabilities are not in ascending order of types",
+             .get_capabilities = unsorted_performance),
+    PROPERTY("performance-subgraph", "capabilities have a row for SUBGRAPH",
+             .get_capabilities = subgraph_performance),
+    PROPERTY("version-string-empty", "the version string is empty",
+             .get_version_string = empty_version),
+    PROPERTY("device-type-zero", "the device type does not exist", .get_type = no_such_type),
+    PROPERTY("name-without-hyphen", "the driver's name has no instance part", .name = "faulty"),
+    PROPERTY("extension-name-invalid", "the name of an extension has capitals and no dot",
+             .get_supported_extensions = bad_extension_name),
+    PROPERTY("cache-files-too-many", "needs 33 cache files of each kind",
+             .get_number_of_cache_files_needed = too_many_files),
+
+    PREPARES("support-previous", "support", "request",
+             "the first operation is supported if the previous model's was",
+             .driver = { .get_supported_operations = previous_support }),
+    PREPARES("support-claimed", "support", "request",
+             "reports support for every operation, then fails to prepare",
+             .driver = { .get_supported_operations = support_everything }),
+    PREPARES("relaxed-refused", "support", "generated", "refuses models with relaxed computation",
+             .preparing = no_relaxed),
+
+    PREPARES("preference-unchecked", "model", "model", "accepts unknown preferences",
+             .preparing = any_preference),
+    PREPARES("priority-unchecked", "model", "model", "accepts unknown priorities",
+             .preparing = any_priority),
+    PREPARES("priority-high-refused", "priority", "priority", "refuses models of high priority",
+             .preparing = no_high_priority),
+    PREPARES("preparation-deadline-ignored", "deadline", "deadline",
+             "preparations do not observe their deadline", .preparing = no_deadline),
+    PREPARES("preparation-deadline-missed", "deadline", "deadline",
+             "preparations with any deadline miss it", .preparing = missed_deadline),
+    PREPARES("hints-unchecked", "extension", "extension",
+             "accepts hints of extensions that the model does not name, and repeated ones",
+             .preparing = ignore_hints_rules),
+    PREPARES("hints-refused", "extension", "extension", "refuses models with hints",
+             .preparing = refuse_hints),
+
+    PREPARES("prepared-twice", "callback", "concurrency",
+             "calls the callback of a preparation twice", .prepared = notify_twice),
+    PREPARES("prepared-never", "callback", "model",
+             "does not call the callback of a preparation that fails", .prepared = notify_never),
+    PREPARES("prepared-other-status", "callback", "model",
+             "the callback of a failed launch gets another status",
+             .prepared = notify_other_status),
+    PREPARES("prepared-with-error", "callback", "request",
+             "the callback gets a prepared model and an error",
+             .prepared = notify_model_with_error),
+    PREPARES("prepared-without-model", "callback", "request",
+             "the callback gets HAL_NONE without a prepared model", .prepared = notify_no_model),
+
+    PREPARES("own-version-supported", "version", "version",
+             "get_supported_operations takes every entry point for its newest",
+             .driver = { .get_supported_operations = supported_at_own_version }),
+    PREPARES("own-version-prepared", "version", "version",
+             "prepare_model takes every entry point for its newest",
+             .preparing = prepare_at_own_version),
+    PREPARES("own-version-capabilities", "version", "version",
+             "get_capabilities takes every entry point for its newest",
+             .driver = { .get_capabilities = newest_capabilities }),
+    PREPARES("old-model-crash", "version", "version",
+             "crashes on models through the entry points of HAL 1.0 and 1.1",
+             .driver = { .get_supported_operations = crash_on_old_model }),
+
+    PREPARES("cache-token-ignored", "cache", "cache", "restores with any token",
+             .preparing = ignore_token),
+    PREPARES("cache-bits-unchecked", "cache", "cache",
+             "restores from model cache files with flipped bits", .saved = keep_last_saved,
+             .preparing = ignore_flipped_bits),
+    PREPARES("cache-length-unchecked", "cache", "cache",
+             "restores from model cache files with bytes appended", .saved = keep_last_saved,
+             .preparing = ignore_appended_bytes),
+    PREPARES("cache-other-model", "cache", "cache", "restores the model that was saved first",
+             .saved = keep_first_saved, .preparing = restore_other_model),
+    PREPARES("cache-empty-crash", "cache", "cache", "crashes on an empty cache file",
+             .preparing = crash_on_empty_file),
+    PREPARES("cache-needed", "cache", "cache",
+             "a cache that cannot be written makes the preparation fail",
+             .preparing = need_cache_files),
+    PREPARES("cache-not-saved", "cache", "cache", "does not write the cache files that it needs",
+             .preparing = never_saves),
+    PREPARES("cache-count-unchecked", "cache", "cache",
+             "restores from more cache files than it needs", .preparing = ignore_file_count),
+    PREPARES("cache-older-entry", "cache", "cache",
+             "restores only through the entry point of its own version",
+             .preparing = save_at_older_version),
+};
+const struct fault_group driver_faults = { rows, COUNT(rows) };
