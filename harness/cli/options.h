@@ -81,7 +81,7 @@ enum command_bit {
     CMD_TRACE = 1024,
     CMD_HELP = 2048,
     CMD_CONFORM = 4096,
-    CMD_SELFTEST = 8192
+    CMD_SELFTEST = 16384
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */

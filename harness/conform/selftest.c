@@ -80,7 +80,7 @@ static int take_item(const struct conform_item *i, void *user, struct why *w)
 /* One suite (NULL: all) through the entry points of one version (0: all). */
 static int run_suite(struct trial *t, const char *suite, enum hal_version version, struct why *w)
 {
-    const struct conform_target target = { t->uri, HAL_FL8, HAL_1_0 };
+    const struct conform_target target = { t->uri, HAL_FL8, HAL_1_0 }; /* sim:cpu */
     const struct conform_options options = { .target = &target,
                                              .n_targets = 1,
                                              .suite = &suite,
@@ -145,6 +145,11 @@ static const char *op_of(const struct fault *f)
     return op ? op->name : NULL;
 }
 
+static bool is_random(const struct fault *f)
+{
+    return strcmp(f->suite, selftest_random) == 0;
+}
+
 static int run_random(struct trial *t, const struct fault *f, struct why *w)
 {
     const char *only = f ? op_of(f) : NULL;
@@ -164,17 +169,15 @@ static int run_random(struct trial *t, const struct fault *f, struct why *w)
 
 static int run_trial(struct trial *t, const struct fault *f, struct why *w)
 {
-    bool is_random = f && strcmp(f->suite, selftest_random) == 0;
-
     if (!f || t->s->all) {
         TRY(run_suite(t, NULL, 0, w));
         return run_random(t, f, w);
     }
-    TRY(is_random ? run_random(t, f, w) : run_until_found(t, f->suite, w));
+    TRY(is_random(f) ? run_random(t, f, w) : run_until_found(t, f->suite, w));
     if (total(t->row) || is_over(t))
         return 0;
     TRY(run_until_found(t, NULL, w));
-    return is_random || total(t->row) ? 0 : run_random(t, f, w);
+    return is_random(f) || total(t->row) ? 0 : run_random(t, f, w);
 }
 
 static enum selftest_end end_of(const struct trial *t, const struct fault *f)
@@ -183,7 +186,7 @@ static enum selftest_end end_of(const struct trial *t, const struct fault *f)
         return SELFTEST_STOPPED;
     if (!f)
         return total(t->row) ? SELFTEST_MISSED : SELFTEST_FOUND;
-    if (t->row->findings[suite_index(f->suite)])
+    if (t->row->findings[is_random(f) ? conform_n_suites : suite_index(f->suite)])
         return SELFTEST_FOUND;
     return total(t->row) ? SELFTEST_ELSEWHERE : SELFTEST_MISSED;
 }

@@ -46,8 +46,10 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(threads)                                                                               \
     FILE_OF(consistency)                                                                           \
     FILE_OF(repeats)                                                                               \
+    FILE_OF(kinds)                                                                                 \
     FILE_OF(levels)                                                                                \
     FILE_OF(ranges)                                                                                \
+    FILE_OF(many_runs)                                                                             \
     FILE_OF(versions)
 
 #define FILE_OF(name) extern const struct conform_rules conform_rules_##name;

@@ -22,7 +22,6 @@ struct faulty_model {
     struct hal_prepared_model *inner; /* NULL: of a model that the driver rejected; executions
                                          return HAL_GENERAL_FAILURE */
     bool is_restored;                 /* from a compilation cache */
-    uint32_t n_inputs, n_outputs;     /* 0 of a restored one */
     atomic_uint executions;
 };
 
@@ -104,7 +103,7 @@ struct faulty_burst {
     struct hal_burst base;
     struct faulty_model *model;
     struct hal_burst *inner;
-    struct hal_memory kept[16]; /* of identifiers 0 ... 15 and (the last) -1; size 0: none */
+    struct hal_memory kept[16]; /* memories that a fault keeps; size 0: none */
 };
 
 struct faulty_reusable {
@@ -161,7 +160,8 @@ void faulty_buffer_methods(struct faulty_driver *d);
 bool faulty_has_token(struct faulty_driver *d, uint32_t token);
 
 /* Rows of the fault table. */
-extern const struct fault_group driver_faults, execution_faults, memory_faults, model_faults;
+extern const struct fault_group driver_faults, execution_faults, memory_faults, model_faults,
+    state_faults;
 
 #define CONTRACT(...)                                                                              \
     &(const struct contract_hooks)                                                                 \

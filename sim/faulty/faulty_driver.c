@@ -54,6 +54,13 @@ static enum hal_device_status get_status(struct hal_driver *self)
     return d->get_status(d);
 }
 
+static void get_failure_text(struct hal_driver *self, char *ret_text, size_t size)
+{
+    struct hal_driver *d = faulty_driver_of(self)->inner;
+
+    d->get_failure_text(d, ret_text, size);
+}
+
 /* ---- models */
 
 static bool accepts_model(const struct faulty_driver *d, const struct hal_model *model,
@@ -102,10 +109,11 @@ static void notify(struct hal_prepare_callback *self, enum hal_status status,
         status = HAL_NONE;
     if (status == HAL_NONE)
         m = faulty_model_new(p.driver, inner);
-    if (m) {
+    if (m)
         m->is_restored = p.is_restored;
-        m->n_inputs = p.n_inputs;
-        m->n_outputs = p.n_outputs;
+    if (m && !inner) {
+        m->base.n_inputs = p.n_inputs;
+        m->base.n_outputs = p.n_outputs;
     }
     if (status == HAL_NONE && !m)
         status = HAL_GENERAL_FAILURE;
@@ -204,6 +212,7 @@ static const struct hal_driver methods = {
     .get_supported_extensions = get_supported_extensions,
     .get_number_of_cache_files_needed = get_number_of_cache_files_needed,
     .get_status = get_status,
+    .get_failure_text = get_failure_text,
     .get_supported_operations = get_supported_operations,
     .prepare_model = prepare_model,
     .prepare_model_from_cache = prepare_model_from_cache,
@@ -229,6 +238,7 @@ int faulty_driver_new(struct hal_driver *inner, const struct fault *fault,
     d->base = (struct hal_driver){
         .abi_version = inner->abi_version,
         .hal_version = inner->hal_version,
+        .lowest_version = inner->lowest_version,
         .name = hooks->driver.name ? hooks->driver.name : inner->name,
         .get_capabilities = CHOOSE(get_capabilities),
         .get_type = CHOOSE(get_type),
@@ -236,6 +246,7 @@ int faulty_driver_new(struct hal_driver *inner, const struct fault *fault,
         .get_supported_extensions = CHOOSE(get_supported_extensions),
         .get_number_of_cache_files_needed = CHOOSE(get_number_of_cache_files_needed),
         .get_status = CHOOSE(get_status),
+        .get_failure_text = CHOOSE(get_failure_text),
         .get_supported_operations = CHOOSE(get_supported_operations),
         .prepare_model = CHOOSE(prepare_model),
         .prepare_model_from_cache = CHOOSE(prepare_model_from_cache),

@@ -30,7 +30,7 @@ static bool accepts_request(struct faulty_call *x, enum hal_status status)
         (status != HAL_INVALID_ARGUMENT &&
          !(status == HAL_GENERAL_FAILURE && faulty_accepts(d, UNCHECKED_BUFFER_EMPTY))))
         return false;
-    return !(unchecked_in_request(&x->request, m->n_inputs, m->n_outputs,
+    return !(unchecked_in_request(&x->request, m->base.n_inputs, m->base.n_outputs,
                                   has_unknown_token(d, &x->request), status) &
              ~d->hooks->unchecked);
 }
@@ -320,7 +320,10 @@ struct faulty_model *faulty_model_new(struct faulty_driver *d, struct hal_prepar
     struct faulty_model *m = calloc(1, sizeof *m);
 
     if (m)
-        *m = (struct faulty_model){ .base = { &d->model_methods }, .driver = d, .inner = inner };
+        *m = (struct faulty_model){ .base = { &d->model_methods, inner ? inner->n_inputs : 0,
+                                              inner ? inner->n_outputs : 0 },
+                                    .driver = d,
+                                    .inner = inner };
     else if (inner)
         inner->methods->release(inner);
     return m;

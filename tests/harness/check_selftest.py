@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """halcyon selftest: check_selftest.py HALCYON ARGUMENT...
 
-Every planted fault must be found by the suite that it names, the device without a fault must have no finding. Then
-breaks it twice: a fault that is planted under a suite which does not look for it would be "elsewhere", so that the
-records must agree with the exit status."""
+Every planted fault must be found by the suite that it names, and the device without a fault must have no finding.
+Without arguments, each row of the fault table must have been run."""
 import json
 import subprocess
 import sys

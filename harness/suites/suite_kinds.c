@@ -1,0 +1,93 @@
+/* What single kinds of execution promise: the memories of bursts, the durations of fenced
+ * executions. */
+
+#include "harness/conform/conform_models.h"
+#include "harness/conform/conform_requests.h"
+#include "sim/client/hal_calls.h"
+#include "sim/hal/convert.h"
+
+/* ---- bursts */
+
+enum { MEMORIES = 3 };
+
+/* Executes on other memories under the same identifiers: each result goes to the memories of its
+ * own request, and the outputs of the others stay as they are. */
+static void run_on_memories(struct conform *c, struct conform_subject *s, struct hal_burst *b,
+                            int64_t identifier)
+{
+    const int64_t identifiers[2] = { identifier, identifier < 0 ? identifier : identifier + 1 };
+    struct hal_execution_config config = client_config();
+    struct conform_request r[MEMORIES];
+
+    for (int i = 0; i < MEMORIES; i++)
+        conform_request(&s->model.example, s->model.arena, &r[i]);
+    for (int i = 0; i < MEMORIES; i++) {
+        enum hal_status status = b->methods->execute_synchronously(
+            b, &r[i].hal, r[i].hal.n_pools, identifiers, &config, &r[i].result);
+        EXPECT(c, status == HAL_NONE && conform_outputs_are(&r[i], s->model.example.expected),
+               "memory %d under identifier %d: %s, or wrong results", i, (int) identifier,
+               hal_status_name(status));
+        for (int k = 0; identifier >= 0 && k < 2; k++)
+            EXPECT_STATUS(c, b->methods->release_memory(b, identifiers[k]), HAL_NONE,
+                          "release_memory");
+    }
+}
+
+static void memories(struct conform *c, const void *data)
+{
+    struct hal_burst *b = NULL;
+    struct conform_subject s;
+
+    (void) data;
+    if (conform_subject_must_open(c, conform_sum(c), &s)) {
+        EXPECT_STATUS(c, s.prepared->methods->configure_burst(s.prepared, c->version, &b), HAL_NONE,
+                      "configure_burst");
+        if (b) {
+            run_on_memories(c, &s, b, -1);
+            run_on_memories(c, &s, b, 5);
+            b->methods->release(b);
+        }
+    }
+    conform_subject_close(&s);
+}
+
+/* ---- fenced executions */
+
+static bool is_at_least(uint64_t longer, uint64_t shorter)
+{
+    return longer == HAL_NO_TIME || shorter == HAL_NO_TIME || longer >= shorter;
+}
+
+static void launched(struct conform *c, const void *data)
+{
+    struct hal_execution_config config = client_config();
+    struct conform_subject s;
+
+    (void) data;
+    config.measure = true;
+    if (conform_subject_must_open(c, conform_sum(c), &s))
+        for (int k = 0; k < conform_n_kinds; k++) {
+            const struct hal_timing *since_launch = &s.request.launched;
+            const struct hal_timing *since_fences = &s.request.result.timing;
+            if (!conform_kinds[k].needs_shapes ||
+                !conform_kind_is_of(&conform_kinds[k], c->version))
+                continue;
+            conform_subject_reset(&s);
+            EXPECT_STATUS(c, conform_kinds[k].run(s.prepared, c->version, &s.request, &config),
+                          HAL_NONE, conform_kinds[k].name);
+            EXPECT(c,
+                   is_at_least(since_launch->on_device, since_fences->on_device) &&
+                       is_at_least(since_launch->in_driver, since_fences->in_driver),
+                   "%s: shorter since the launch than since the fences", conform_kinds[k].name);
+        }
+    conform_subject_close(&s);
+}
+
+static const struct conform_rule rules_of_file[] = {
+    { "burst", "memories", HAL_1_2, 0,
+      "other memories under identifier -1, and under one that was released, are used", memories },
+    { "fenced", "launched", HAL_1_3, 0,
+      "durations since the launch are not shorter than since the fences", launched },
+};
+const struct conform_rules conform_rules_kinds = { rules_of_file, COUNT(rules_of_file), NULL,
+                                                   NULL };
