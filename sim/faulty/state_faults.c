@@ -135,8 +135,11 @@ static void spoil_restored(struct faulty_call *x)
 
 static void spoil_unaligned(struct faulty_call *x)
 {
+    enum { ALIGNMENT = 16 };
+
     for (uint32_t i = 0; i < x->request.n_inputs; i++)
-        if (!x->request.inputs[i].has_no_value && x->request.inputs[i].location.offset % 4 != 0) {
+        if (!x->request.inputs[i].has_no_value &&
+            x->request.inputs[i].location.offset % ALIGNMENT != 0) {
             spoil_output(x);
             return;
         }
@@ -226,8 +229,7 @@ static const struct fault rows[] = {
     EXECUTES("restored-wrong", "cache", "cache", "models restored from a cache compute otherwise",
              .after = spoil_restored),
     EXECUTES("unaligned-wrong", "consistency", "generated",
-             "wrong results for inputs that are not aligned to four bytes",
-             .after = spoil_unaligned),
+             "wrong results for inputs that are not aligned to 16 bytes", .after = spoil_unaligned),
     EXECUTES("failure-spoils-next", "consistency", "request",
              "the execution after a failed one is wrong", .after = spoil_after_failure),
     EXECUTES("release-crash", "crash", "request", "releasing a model that was not executed crashes",
