@@ -32,7 +32,7 @@ const struct command command_table[] = {
       "explained and printed with the command that repeats it. --list prints the rules.",
       cmd_conform },
     { "selftest", CMD_SELFTEST, "[--fault NAME...] [--all] [-j N]",
-      "test the tester: do the suites find the planted faults?",
+      "check that the suites find the planted faults",
       "Runs the suites of 'halcyon conform' and random graphs on sim:cpu with each planted fault\n"
       "('halcyon devices --faults'), and without one. A fault ends at the first finding of the\n"
       "suite that its row names. Fails if that suite finds nothing, or if the device without\n"

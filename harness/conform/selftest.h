@@ -1,5 +1,5 @@
-/* Tests the tester: runs the conformance suites and random graphs on a device with each planted
- * fault, and on the device without one. */
+/* Tests the harness itself: runs the conformance suites and random graphs on a device with each
+ * planted fault, and on the device without one. */
 #ifndef HARNESS_SELFTEST_H
 #define HARNESS_SELFTEST_H
 

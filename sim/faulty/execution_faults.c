@@ -1,4 +1,5 @@
 /* Faults of executions of every kind: requests, results, timing, deadlines, fences, bursts. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,15 +88,28 @@ static void shapes_at_old_entry(struct faulty_call *x)
         x->result->timing = (struct hal_timing){ 1000, 2000 };
 }
 
+static bool has_no_elements(const struct faulty_call *x)
+{
+    for (uint32_t i = 0; x->result && x->status == HAL_NONE && i < x->result->n_shapes; i++)
+        for (uint32_t d = 0; d < x->result->shapes[i].n_dims; d++)
+            if (!x->result->shapes[i].dims[d])
+                return true;
+    return false;
+}
+
 static void zero_sized_fails(struct faulty_call *x)
 {
-    for (uint32_t i = 0; x->result && i < x->result->n_shapes; i++)
-        for (uint32_t d = 0; x->status == HAL_NONE && d < x->result->shapes[i].n_dims; d++)
-            if (!x->result->shapes[i].dims[d]) {
-                x->status = HAL_GENERAL_FAILURE;
-                hal_clear_result(x->result);
-                return;
-            }
+    if (!has_no_elements(x))
+        return;
+    x->status = HAL_GENERAL_FAILURE;
+    hal_clear_result(x->result);
+}
+
+/* As a division by a dimension of 0. */
+static void zero_sized_crashes(struct faulty_call *x)
+{
+    if (has_no_elements(x))
+        raise(SIGFPE);
 }
 
 static void asynchronous_fails(struct faulty_call *x)
@@ -592,6 +606,8 @@ static const struct fault rows[] = {
              .after = shapes_of_failure),
     EXECUTES("zero-sized-fails", "shape", "generated", "fails where an output has no elements",
              .after = zero_sized_fails),
+    EXECUTES("zero-sized-crash", "crash", "generated", "crashes where an output has no elements",
+             .after = zero_sized_crashes),
     EXECUTES("asynchronous-fails", "status", "generated",
              "asynchronous executions launch, then fail (HAL 1.0 to 1.3)",
              .after = asynchronous_fails),

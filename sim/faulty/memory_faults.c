@@ -140,7 +140,7 @@ static void buffers_refused(struct faulty_call *x)
 {
     for (uint32_t i = 0; i < x->request.n_pools; i++)
         if (x->request.pools[i].is_token)
-            x->request.n_inputs = UINT32_MAX;
+            x->request.n_inputs = 0;
 }
 
 static void hardware_buffers_refused(struct faulty_call *x)
@@ -148,7 +148,7 @@ static void hardware_buffers_refused(struct faulty_call *x)
     for (uint32_t i = 0; i < x->request.n_pools; i++)
         if (!x->request.pools[i].is_token &&
             x->request.pools[i].memory.kind == HAL_MEMORY_HARDWARE_BUFFER)
-            x->request.n_inputs = UINT32_MAX;
+            x->request.n_inputs = 0;
 }
 
 /* ---- the rows */
@@ -201,7 +201,7 @@ static const struct fault rows[] = {
     BUFFERS("copy-empty-status", "copy_to from a buffer without contents: INVALID_ARGUMENT",
             .buffer = { .copy_to = wrong_copy_status }),
     BUFFERS("buffers-refused", "executions refuse buffers", .before = buffers_refused),
-    BUFFERS("hardware-buffers-refused", "executions refuse hardware buffers",
-            .before = hardware_buffers_refused),
+    { "hardware-buffers-refused", "buffer", "generated", "executions refuse hardware buffers",
+      .contract = CONTRACT(.before = hardware_buffers_refused) },
 };
 const struct fault_group memory_faults = { rows, COUNT(rows) };
