@@ -365,6 +365,15 @@ static void symmetric_range(struct kernel_call *k)
             ((int8_t *) t->data)[i] = -127;
 }
 
+static void shift_signed(struct kernel_call *k)
+{
+    struct tensor *t = k->out[0];
+
+    for (size_t i = 0; t->dtype == DT_S8 && !kernel_only_moves(k) && i < tensor_count(t); i++)
+        if (((int8_t *) t->data)[i] <= 127 - STEPS_OFF)
+            ((int8_t *) t->data)[i] = (int8_t) (((int8_t *) t->data)[i] + STEPS_OFF);
+}
+
 /* ---- wrong memory */
 
 /* Computes in place, whatever else reads the operand. */
@@ -613,6 +622,9 @@ static const struct fault rows[] = {
       HOOKS(.after = wrap_around) },
     { "minimum-clamped", "numbers", "random",
       "signed 8-bit results are never -128; sim:cpu, sim:dsp", HOOKS(.after = symmetric_range) },
+    { "signed-shifted", "numbers", "quant-coupling",
+      "signed 8-bit results are three steps too high; sim:cpu, sim:dsp",
+      HOOKS(.after = shift_signed) },
     { "in-place", "numbers", "random",
       "results overwrite an operand of the same size, whoever reads it later; all devices",
       HOOKS(.after = in_place) },

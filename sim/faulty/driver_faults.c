@@ -120,6 +120,12 @@ static enum hal_status no_such_type(struct hal_driver *self, enum hal_device_typ
     return HAL_NONE;
 }
 
+static enum hal_status type_fails(struct hal_driver *self, enum hal_device_type *ret_type)
+{
+    (void) self, (void) ret_type;
+    return HAL_GENERAL_FAILURE;
+}
+
 static enum hal_status bad_extension_name(struct hal_driver *self, uint32_t *ret_n,
                                           const struct hal_extension **ret_extension)
 {
@@ -474,6 +480,7 @@ static const struct fault rows[] = {
     PROPERTY("version-string-empty", "the version string is empty",
              .get_version_string = empty_version),
     PROPERTY("device-type-zero", "the device type does not exist", .get_type = no_such_type),
+    PROPERTY("device-type-fails", "get_type fails", .get_type = type_fails),
     PROPERTY("name-without-hyphen", "the driver's name has no instance part", .name = "faulty"),
     PROPERTY("extension-name-invalid", "the name of an extension has capitals and no dot",
              .get_supported_extensions = bad_extension_name),
