@@ -139,6 +139,19 @@ inline nn::ExecutionConfig config_to(const hal_execution_config &c)
 }
 #endif
 
+// Hints came with version 4 of the interface.
+inline bool can_pass(uint32_t n_hints, uint32_t n_prefixes, int version)
+{
+    return version >= 4 || n_hints + n_prefixes == 0;
+}
+
+inline enum hal_status no_hints(hal_result *result)
+{
+    if (result)
+        no_result(result);
+    return failed(HAL_INVALID_ARGUMENT, "the interface has no hints before version 4");
+}
+
 // ---- bursts
 
 struct Burst {
@@ -195,6 +208,8 @@ inline enum hal_status Burst::execute(hal_burst *self, const hal_request *reques
     LentRequest lent;
     nn::ExecutionResult r;
 
+    if (!can_pass(config->n_hints, config->n_extension_prefixes, b->version))
+        return no_hints(result);
     if (!lent.lend(*request))
         return no_memory(result);
     std::vector<int64_t> ids = identifiers_for(*request, n_identifiers, identifiers);
@@ -478,6 +493,8 @@ inline enum hal_status Device::prepare(hal_driver *self, enum hal_version versio
 
     if (!d->has(version))
         return refuse(callback, no_entry_point());
+    if (!can_pass(config->n_hints, config->n_extension_prefixes, d->version))
+        return refuse(callback, no_hints(nullptr));
     if (!model_to(*model, &to))
         return refuse(callback, failed(HAL_INVALID_ARGUMENT, "a pool cannot be passed on"));
     Counts counts = { model->main.n_inputs, model->main.n_outputs };
@@ -545,6 +562,8 @@ inline enum hal_status PreparedModel::execute(hal_prepared_model *self, enum hal
     no_result(result);
     if (!p->device->has(version))
         return no_entry_point();
+    if (!can_pass(config->n_hints, config->n_extension_prefixes, p->device->version))
+        return no_hints(result);
     if (!lent.lend(*request))
         return no_memory(result);
 #if HALCYON_AIDL_VERSION >= 4
@@ -575,6 +594,8 @@ inline enum hal_status PreparedModel::fenced(hal_prepared_model *self, enum hal_
     *ret_info = nullptr;
     if (!p->device->has(version))
         return no_entry_point();
+    if (!can_pass(config->n_hints, config->n_extension_prefixes, p->device->version))
+        return no_hints(nullptr);
     if (!duplicate_all(n_wait_for, wait_for, &fences))
         return failed(HAL_INVALID_ARGUMENT, "a fence is not a descriptor");
     if (!lent->lend(*request))

@@ -294,7 +294,8 @@ static void check_or_leave(struct conform *c, const struct conform_rule *r)
         return;
     }
     conform_must_return = NULL;
-    require(c, false, "%s: %s", c->state->progress->doing, conform_must_text);
+    if (conform_must_text)
+        require(c, false, "%s: %s", c->state->progress->doing, conform_must_text);
     replace_driver(c);
 }
 

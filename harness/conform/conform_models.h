@@ -35,7 +35,8 @@ void conform_models_free(void);
 
 /* The model of an example, which lies in the arena; takes the arena over. */
 void conform_model_init(struct conform_model *m, const struct example *e, struct arena *a);
-/* The model of a single operation written as text. */
+/* The model of a single operation written as text; NULL, of conform_relu() or conform_sum(), ends
+ * the rule. */
 void conform_model_of(struct conform_model *m, const struct one_op *o);
 void conform_model_done(struct conform_model *m);
 

@@ -16,3 +16,11 @@ void conform_must(bool ok, const char *what)
     fprintf(stderr, "%s\n", what);
     abort();
 }
+
+void conform_leave(void)
+{
+    conform_must_text = NULL;
+    if (conform_must_return)
+        siglongjmp(*conform_must_return, 1);
+    abort();
+}

@@ -54,7 +54,7 @@ static void judge_kinds(struct conform *c, const struct conform_model *m,
         const struct conform_kind *kind = &conform_kinds[k / 2];
         struct conform_request r;
         config.measure = k % 2;
-        if (!conform_kind_is_of(kind, c->version) || (config.measure && c->version < HAL_1_2) ||
+        if (!conform_can_run(c, p, kind, c->version) || (config.measure && c->version < HAL_1_2) ||
             (!specified && (kind->needs_shapes || c->version < HAL_1_2)))
             continue;
         conform_request(&m->example, a, &r);
@@ -197,7 +197,7 @@ static void judge_buffers(struct conform *c, const struct conform_model *m,
     if (!are_shapes_known(m) || j->check.reference_why[0])
         return;
     for (int k = 0; k < conform_n_kinds; k++)
-        if (conform_kind_is_of(&conform_kinds[k], c->version))
+        if (conform_can_run(c, p, &conform_kinds[k], c->version))
             judge_in_buffers(c, m, p, j, &conform_kinds[k]);
 }
 

@@ -60,7 +60,7 @@ static void run_kinds(struct conform *c, const struct conform_model *m,
     for (int k = 0; k < conform_n_kinds; k++) {
         const struct conform_kind *kind = &conform_kinds[k];
         struct conform_request r;
-        if (!conform_kind_is_of(kind, c->version) ||
+        if (!conform_can_run(c, p, kind, c->version) ||
             (!specified && (kind->needs_shapes || c->version < HAL_1_2)))
             continue;
         config.measure = c->version >= HAL_1_2 && k % 2;

@@ -22,15 +22,18 @@ struct work {
     struct hal_prepared_model *model[CLIENTS * MODELS];
 };
 
-static const struct conform_kind *kind_of(const struct conform *c, unsigned index)
+/* A kind of execution that the version and the driver have, another one for each index. */
+static const struct conform_kind *kind_of(struct conform *c, const struct hal_prepared_model *p,
+                                          unsigned index)
 {
     for (int k = 0; k < conform_n_kinds; k++) {
         const struct conform_kind *kind =
             &conform_kinds[(index + (unsigned) k) % (unsigned) conform_n_kinds];
-        if (conform_kind_is_of(kind, c->version))
+        if (conform_can_run(c, p, kind, c->version))
             return kind;
     }
-    return &conform_kinds[0];
+    conform_must(false, "the driver has no kind of execution");
+    return NULL;
 }
 
 /* Other small numbers as inputs in each run, and the sum that is expected. */
@@ -126,7 +129,7 @@ static void execute(struct conform *c, unsigned index, void *user)
 
     for (unsigned run = 0; run < RUNS; run++)
         run_once(c, &w->subject[index], w->model[(index + run) % w->n_models],
-                 kind_of(c, index + run), index * RUNS + run);
+                 kind_of(c, w->model[0], index + run), index * RUNS + run);
 }
 
 /* ---- preparing and releasing while others run */
@@ -141,7 +144,7 @@ static void prepare_and_release(struct conform *c, unsigned index, void *user)
             conform_thread_prepare(c, d, &w->wait[index], &w->subject[index].model.hal);
         if (!p)
             return;
-        run_once(c, &w->subject[index], p, kind_of(c, index + run), run);
+        run_once(c, &w->subject[index], p, kind_of(c, p, index + run), run);
         p->methods->release(p);
     }
     EXPECT(c, w->wait[index].calls == RUNS / 2, "%u preparations, but %u callbacks", RUNS / 2,
@@ -170,7 +173,7 @@ static void open_beside(struct conform *c, unsigned index, void *user)
         struct hal_prepared_model *p =
             conform_thread_prepare(c, d, &w->wait[index], &w->subject[index].model.hal);
         if (p) {
-            run_once(c, &w->subject[index], p, kind_of(c, run), run);
+            run_once(c, &w->subject[index], p, kind_of(c, p, run), run);
             p->methods->release(p);
         }
         d->close(d);
@@ -331,7 +334,7 @@ static void releases(struct conform *c, const void *data)
         struct conform_subject s;
         conform_subject_open(c, conform_sum(c), &s);
         if (EXPECT(c, s.prepared, "after releasing from several threads no model can be prepared"))
-            run_once(c, &s, s.prepared, kind_of(c, 0), 1);
+            run_once(c, &s, s.prepared, kind_of(c, s.prepared, 0), 1);
         conform_subject_close(&s);
     }
     close_work(&w);

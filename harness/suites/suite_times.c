@@ -14,9 +14,10 @@ static bool is_missed(enum hal_status s)
     return s == HAL_MISSED_DEADLINE_TRANSIENT || s == HAL_MISSED_DEADLINE_PERSISTENT;
 }
 
-static bool has_deadline(const struct conform *c, const struct conform_kind *kind)
+static bool has_deadline(struct conform *c, const struct hal_prepared_model *p,
+                         const struct conform_kind *kind)
 {
-    return conform_kind_is_of(kind, c->version) && c->version >= kind->deadlines;
+    return conform_can_run(c, p, kind, c->version) && c->version >= kind->deadlines;
 }
 
 /* ---- deadlines of executions */
@@ -38,7 +39,7 @@ static void run_until_far(struct conform *c, unsigned index, void *user)
 
     for (int i = 0; i < BUSY_RUNS * conform_n_kinds; i++) {
         const struct conform_kind *kind = &conform_kinds[i % conform_n_kinds];
-        if (!has_deadline(c, kind))
+        if (!has_deadline(c, b->prepared, kind))
             continue;
         conform_subject_reset(s);
         config.deadline = hal_now(c->version) + HOUR * (uint64_t) (1 + i % 3);
@@ -107,7 +108,7 @@ static void past_deadlines(struct conform *c, const void *data)
         conform_not_applicable(c, "ADD of float32 and of quant8 is not supported");
     for (int k = 0; s.prepared && k < conform_n_kinds; k++) {
         const uint64_t now = hal_now(c->version), past[] = { 0, 1, now / 2, now - 1, now };
-        for (int i = 0; i < COUNT(past) && has_deadline(c, &conform_kinds[k]); i++)
+        for (int i = 0; i < COUNT(past) && has_deadline(c, s.prepared, &conform_kinds[k]); i++)
             expect_past(c, &s, &conform_kinds[k], past[i]);
     }
     conform_subject_close(&s);
@@ -243,7 +244,7 @@ static void run_mixed(struct conform *c, unsigned index, void *user)
 
     for (int i = 0; i < BUSY_RUNS * conform_n_kinds; i++) {
         const struct conform_kind *kind = &conform_kinds[i % conform_n_kinds];
-        if (!conform_kind_is_of(kind, c->version))
+        if (!conform_can_run(c, m->prepared[0], kind, c->version))
             continue;
         conform_subject_reset(s);
         enum hal_status status = conform_run_beside(kind, m->prepared[index % PRIORITIES],
@@ -416,7 +417,7 @@ static void each_loop(struct conform *c, const struct timed_loop *l, uint64_t ti
     if (!open_loop(c, l->loop, &s))
         return;
     for (int k = 0; k < conform_n_kinds; k++)
-        if (has_deadline(c, &conform_kinds[k]))
+        if (has_deadline(c, s.prepared, &conform_kinds[k]))
             run_loop(c, &s, l, &conform_kinds[k],
                      time_left ? hal_now(c->version) + time_left : HAL_NO_DEADLINE);
     conform_subject_close(&s);

@@ -91,7 +91,7 @@ def check_all_apply(output, name, may_fail=()):
 
 def check_small(halcyon, driver):
     # What the small driver's own validation does not find.
-    known = {"basic/B9", "version/newer", "version/ranges", "version/types", "version/widths"} | {
+    known = {"basic/B9", "extension/prefixes", "version/newer", "version/ranges", "version/types", "version/widths"} | {
         f"model/M{i}" for i in range(1, 23)}
     output = conform(halcyon, [f"lib:{driver}"], (), "-v")
     check_all_apply(output, "a small driver", known)
