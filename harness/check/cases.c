@@ -22,8 +22,14 @@ void cases_done(struct cases *c)
 {
     free(c->spec);
     free(c->unloaded);
+    free(c->index);
     arena_free(c->arena);
     *c = (struct cases){ 0 };
+}
+
+uint64_t cases_index(const struct cases *c, uint64_t i)
+{
+    return c->index ? c->index[i] : c->first + i;
 }
 
 void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME])
@@ -31,7 +37,7 @@ void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME])
     if (c->spec)
         snprintf(name, CASE_NAME, "%s", c->spec[i].example.name);
     else
-        snprintf(name, CASE_NAME, "random/s%" PRIu64 "/i%" PRIu64, c->seed, c->first + i);
+        snprintf(name, CASE_NAME, "random/s%" PRIu64 "/i%" PRIu64, c->seed, cases_index(c, i));
 }
 
 const char *cases_file(const struct cases *c, uint64_t i)
@@ -43,7 +49,7 @@ int cases_get(const struct cases *c, uint64_t i, struct arena *arena, struct exa
               struct why *w)
 {
     if (!c->spec)
-        return randgraph_make(&c->graphs, c->seed, c->first + i, arena, ret_example, w);
+        return randgraph_make(&c->graphs, c->seed, cases_index(c, i), arena, ret_example, w);
     *ret_example = c->spec[i].example;
     return 0;
 }
@@ -138,10 +144,8 @@ static const char *without_prefix(const char *name)
 }
 
 /* The exact name matches too, as names may contain wildcard characters. */
-static bool name_matches(const char *glob, const char *name)
+bool case_name_matches(const char *glob, const char *name)
 {
-    if (!glob)
-        return true;
     glob = without_prefix(glob);
     name = without_prefix(name);
     return !strcmp(glob, name) || !fnmatch(glob, name, 0);
@@ -188,7 +192,7 @@ static int take_example(const struct example *e, void *user, struct why *w)
     struct loading *l = user;
     struct cases *c = l->cases;
     struct spec_case taken = { .file = l->file, .may_be_bad = l->may_be_bad };
-    if (!name_matches(l->glob, e->name))
+    if (l->glob && !case_name_matches(l->glob, e->name))
         return 0;
     REQUIRE(w, strlen(e->name) < CASE_NAME - strlen("spec/"),
             "%s: the name of an example has %zu bytes, expected less than %zu", l->file,
@@ -366,6 +370,45 @@ int cases_open(struct cases *c, const struct randgraph_options *graphs, const ch
     }
     TRY(cases_load(c, what, glob, w));
     REQUIRE(w, c->n || c->n_unloaded, "%s: no case in it matches --case '%s'", what, glob);
+    return 0;
+}
+
+static int select_graphs(struct cases *c, bool (*keep)(const char *name, void *user), void *user,
+                         struct why *w)
+{
+    uint64_t *index = NULL, kept = 0, capacity = 0;
+    for (uint64_t i = 0; i < c->n; i++) {
+        char name[CASE_NAME];
+        cases_name(c, i, name);
+        if (!keep(name, user))
+            continue;
+        if (kept == capacity) {
+            capacity = capacity ? 2 * capacity : 64;
+            uint64_t *larger = realloc(index, capacity * sizeof *index);
+            if (!larger) {
+                free(index);
+                return why_no_memory_for(w, "%llu cases", (unsigned long long) capacity);
+            }
+            index = larger;
+        }
+        index[kept++] = cases_index(c, i);
+    }
+    free(c->index);
+    c->index = index;
+    c->n = kept;
+    return 0;
+}
+
+int cases_select(struct cases *c, bool (*keep)(const char *name, void *user), void *user,
+                 struct why *w)
+{
+    uint64_t kept = 0;
+    if (!c->spec)
+        return select_graphs(c, keep, user, w);
+    for (uint64_t i = 0; i < c->n; i++)
+        if (keep(c->spec[i].example.name, user))
+            c->spec[kept++] = c->spec[i];
+    c->n = kept;
     return 0;
 }
 

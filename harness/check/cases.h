@@ -28,6 +28,7 @@ struct cases {
     unsigned threads; /* threads that load a file; 0: the calling one */
     struct randgraph_options graphs;
     uint64_t seed, first; /* case i is graph first + i */
+    uint64_t *index;      /* after cases_select(): case i is graph index[i]; else NULL */
 };
 
 enum { CASE_NAME = 1024 }; /* bytes; folder, file and example have up to 255 each */
@@ -56,6 +57,12 @@ int cases_open(struct cases *c, const struct randgraph_options *graphs, const ch
 int cases_validate(struct cases *c, struct why *w);
 void cases_done(struct cases *c);
 
+/* Leaves only the cases for which keep() is true, in their order. */
+int cases_select(struct cases *c, bool (*keep)(const char *name, void *user), void *user,
+                 struct why *w);
+/* Whether a name is this one or matches it as a pattern; either may lack the prefix "spec/". */
+bool case_name_matches(const char *glob, const char *name);
+
 /* Fills every input that has no data, as those of models in .tflite files, with random values
  * allocated in arena: floats in [-1, 1), quantised types over their whole range, other integers 0
  * to 9, BOOL 0 or 1.  The generator is seeded by name and position, so that a name always gives the
@@ -65,6 +72,8 @@ int inputs_generate(const char *name, struct tensor *in, uint32_t n, struct aren
 
 /* "random/s7/i123", "spec/V1_2/add_v1_2/add_v1_2_2" */
 void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME]);
+/* Index of case i among the graphs of its seed; meaningless for a case from a file. */
+uint64_t cases_index(const struct cases *c, uint64_t i);
 /* Path of the file that a case came from; NULL for a random graph. */
 const char *cases_file(const struct cases *c, uint64_t i);
 

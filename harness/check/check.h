@@ -18,7 +18,10 @@ extern const char *const stage_name[]; /* of enum stage: "supported", ... */
  */
 struct check_result {
     enum verdict verdict;
-    enum verdict was; /* the verdict that a waiver replaced; only for VERDICT_WAIVED */
+    enum verdict
+        was; /* the verdict that VERDICT_WAIVED or VERDICT_FLAKY replaced; only for those */
+    uint32_t attempts, failed_attempts; /* runs with --rerun, the first one included, and those that
+                                           did not conform; 0: run once */
     enum judge_kind judge;
     char stage[16], status[40]; /* names, as in the database */
     char why[512];              /* explanation; "" for a plain pass */

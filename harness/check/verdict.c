@@ -10,6 +10,7 @@ const char *const verdict_name[VERDICT_COUNT] = {
     [VERDICT_UNSUPPORTED] = "unsupported",
     [VERDICT_CRASH] = "crash",
     [VERDICT_HANG] = "hang",
+    [VERDICT_FLAKY] = "flaky",
     [VERDICT_WAIVED] = "waived",
     [VERDICT_ERROR] = "error",
 };

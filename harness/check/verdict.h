@@ -13,6 +13,7 @@ enum verdict {
     VERDICT_UNSUPPORTED, /* reported the model as not supported, before preparing it */
     VERDICT_CRASH,       /* the driver's process died */
     VERDICT_HANG,        /* the driver exceeded the time-out */
+    VERDICT_FLAKY,       /* failed, and conformed when it was run again (--rerun) */
     VERDICT_WAIVED,      /* a failure that a file of waivers lists */
     VERDICT_ERROR,       /* Halcyon's own: the case could not be judged */
     VERDICT_COUNT

@@ -33,27 +33,44 @@ void console_clear(struct console *c)
     c->bar_shown = false;
 }
 
-void console_progress(struct console *c, uint64_t done)
+static void print_state(const struct console *c, uint64_t done, double seconds)
+{
+    double rate = (double) done / seconds;
+    if (c->failures)
+        fprintf(stderr, "  %llu not conforming", (unsigned long long) c->failures);
+    if (done)
+        fprintf(stderr, "  %.0f/s, %.0f s left", rate, (double) (c->n_cases - done) / rate);
+}
+
+static void draw_bar(struct console *c, uint64_t done, double seconds)
 {
     enum { WIDTH = 30 };
-    uint64_t ms = (uint64_t) ((console_now() - c->begun) * 1e3);
-    if (!c->terminal || c->verbosity < 0 || !c->n_cases || ms < c->drawn_ms + 100)
-        return;
-    c->drawn_ms = ms;
     char bar[WIDTH + 1];
     size_t full = (size_t) ((double) done / (double) c->n_cases * WIDTH);
     memset(bar, '.', WIDTH);
     memset(bar, '#', full > WIDTH ? WIDTH : full);
     bar[WIDTH] = 0;
-    double seconds = (double) ms * 1e-3, rate = (double) done / seconds;
     fprintf(stderr, "\r\033[K[%s] %llu/%llu", bar, (unsigned long long) done,
             (unsigned long long) c->n_cases);
-    if (c->failures)
-        fprintf(stderr, "  %llu not conforming", (unsigned long long) c->failures);
-    if (done)
-        fprintf(stderr, "  %.0f/s, %.0f s left", rate, (double) (c->n_cases - done) / rate);
+    print_state(c, done, seconds);
     fflush(stderr);
     c->bar_shown = true;
+}
+
+void console_progress(struct console *c, uint64_t done)
+{
+    uint64_t ms = (uint64_t) ((console_now() - c->begun) * 1e3);
+    if (c->verbosity < 0 || !c->n_cases || ms < c->drawn_ms + (c->terminal ? 100 : 60000))
+        return;
+    c->drawn_ms = ms;
+    if (c->terminal) {
+        draw_bar(c, done, (double) ms * 1e-3);
+        return;
+    }
+    fprintf(stderr, "progress: %llu of %llu cases", (unsigned long long) done,
+            (unsigned long long) c->n_cases);
+    print_state(c, done, (double) ms * 1e-3);
+    putc('\n', stderr);
 }
 
 /* ---- JSON */
@@ -97,7 +114,7 @@ static void verdict_json(const char *name, const char *target, const struct chec
     json_object_set_new(o, "case", text(name));
     json_object_set_new(o, "target", text(target));
     json_object_set_new(o, "verdict", json_string(verdict_name[r->verdict]));
-    if (r->verdict == VERDICT_WAIVED)
+    if (r->verdict == VERDICT_WAIVED || r->verdict == VERDICT_FLAKY)
         json_object_set_new(o, "was", json_string(verdict_name[r->was]));
     json_object_set_new(o, "why", text(r->why));
     json_object_set_new(o, "ms", number(round(r->ms * 1e3) / 1e3));
@@ -121,6 +138,10 @@ static void verdict_json(const char *name, const char *target, const struct chec
     }
     set_text(o, "replay", texts->replay);
     set_text(o, "confirmed", r->confirmed);
+    if (r->attempts) {
+        json_object_set_new(o, "attempts", json_integer(r->attempts));
+        json_object_set_new(o, "failed_attempts", json_integer(r->failed_attempts));
+    }
     set_text(o, "printed", texts->printed);
     set_text(o, "backtrace", texts->backtrace);
     print_json(o);
@@ -203,8 +224,9 @@ void console_verdict(struct console *c, const char *name, const char *target,
     if (c->verbosity > 0)
         printf("  %.3f ms", r->ms);
     putchar('\n');
-    bool has_worst = !texts->detail && r->verdict == VERDICT_FAIL && r->output >= 0;
-    if (r->why[0] && !(r->verdict == VERDICT_FAIL && (texts->detail || r->wrong)))
+    bool is_fail = (r->verdict == VERDICT_FLAKY ? r->was : r->verdict) == VERDICT_FAIL;
+    bool has_worst = !texts->detail && is_fail && r->output >= 0;
+    if (r->why[0] && !(is_fail && (texts->detail || r->wrong)))
         print_lines(r->why);
     if (r->confirmed[0])
         print_line("    run again: ", r->confirmed);
@@ -239,6 +261,7 @@ static void summary_json(const struct summary *s, const struct totals *all)
         json_object_set_new(o, verdict_name[v], json_integer((json_int_t) all->n[v]));
     json_object_set_new(o, "cases", json_integer((json_int_t) s->n_cases));
     json_object_set_new(o, "not_run", json_integer((json_int_t) s->not_run));
+    set_text(o, "ended", s->ended);
     json_object_set_new(o, "seconds", number(round(s->seconds * 1e3) / 1e3));
     json_t *line = json_object(), *notes = json_array();
     for (uint32_t i = 0; i < s->n_notes; i++) {
@@ -335,6 +358,8 @@ void console_summary(struct console *c, const struct summary *s)
         printf("all %sconforming", s->not_run ? "that ran are " : "");
     if (s->not_run)
         printf("; %llu not run", (unsigned long long) s->not_run);
+    if (s->ended)
+        printf(" (%s)", s->ended);
     if (s->cases->n_unloaded)
         printf("; %zu file%s not loaded", s->cases->n_unloaded,
                s->cases->n_unloaded == 1 ? "" : "s");

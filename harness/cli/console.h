@@ -1,5 +1,5 @@
-/* Output of a campaign: failures with their explanations, or JSON lines, on stdout; a progress bar
- * on stderr where that is a terminal. */
+/* Output of a campaign: failures with their explanations, or JSON lines, on stdout; progress on
+ * stderr: a bar where that is a terminal, else a line a minute. */
 #ifndef HARNESS_CONSOLE_H
 #define HARNESS_CONSOLE_H
 
@@ -22,7 +22,7 @@ struct console {
     uint64_t failures; /* verdicts that are not conforming */
     uint64_t losses;   /* verdicts on models that lost something in conversion */
     double begun;      /* seconds, monotonic */
-    uint64_t drawn_ms; /* when the bar was last drawn, since begun */
+    uint64_t drawn_ms; /* when progress was last shown, since begun */
 };
 
 struct console console_start(bool json, int verbosity, uint64_t n_cases);
@@ -37,7 +37,8 @@ struct verdict_texts {
 /* Prints one verdict, as the verbosity or JSON requires. */
 void console_verdict(struct console *c, const char *name, const char *target,
                      const struct check_result *r, const struct verdict_texts *texts);
-/* Draws the bar with `done` complete cases, at most ten times a second. */
+/* Shows the progress with `done` complete cases: the bar at most ten times a second, a line once a
+ * minute; nothing when quiet. */
 void console_progress(struct console *c, uint64_t done);
 /* Erases the bar, so that other text can be printed. */
 void console_clear(struct console *c);
@@ -53,6 +54,7 @@ struct summary {
     const struct totals *totals; /* one per target */
     uint32_t n_targets;
     uint64_t n_cases, not_run;
+    const char *ended; /* what ended the campaign before its last case; NULL: nothing did */
     double seconds;
     int64_t run; /* id in the database; 0: not recorded */
     const char *db;

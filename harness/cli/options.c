@@ -186,6 +186,81 @@ static int set_judge(struct options *o, const char *value, struct why *w)
     return refuse_word(VALUE_JUDGE, value, w);
 }
 
+/* A whole number and one of the units; scale[i]: what units[i] stands for. */
+static int parse_amount(const char *value, const char *units, const uint64_t *scale, uint64_t least,
+                        uint64_t most, const char *expected, uint64_t *ret, struct why *w)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long n = isdigit((unsigned char) *value) ? strtoull(value, &end, 10) : 0;
+    const char *unit = end && *end && !end[1] ? strchr(units, *end) : NULL;
+    uint64_t factor = unit ? scale[unit - units] : 0;
+    REQUIRE(w, factor && !errno && n <= most / factor && n * factor >= least,
+            "expected %s, found '%s'", expected, value);
+    *ret = n * factor;
+    return 0;
+}
+
+static int set_duration(struct options *o, const char *value, struct why *w)
+{
+    static const uint64_t seconds[] = { 1, 60, 3600 };
+    return parse_amount(value, "smh", seconds, 1, (uint64_t) 1000 * 3600,
+                        "a time from 1s to 1000h, such as 90s, 10m or 2h", &o->duration, w);
+}
+
+static int set_memory_limit(struct options *o, const char *value, struct why *w)
+{
+    static const uint64_t bytes[] = { 1 << 20, 1 << 30 };
+    return parse_amount(value, "MG", bytes, 16 << 20, (uint64_t) 1 << 40,
+                        "a size from 16M to 1024G, such as 512M or 2G", &o->memory_limit, w);
+}
+
+static int set_rerun(struct options *o, const char *value, struct why *w)
+{
+    uint64_t n = 0;
+    TRY(parse_u64(value, 1, 1000, &n, w));
+    o->rerun = (uint32_t) n;
+    return 0;
+}
+
+static int set_max_failures(struct options *o, const char *value, struct why *w)
+{
+    return parse_u64(value, 1, UINT64_MAX, &o->max_failures, w);
+}
+
+static int add_name(struct option_names *names, const char *value, const char *what, struct why *w)
+{
+    REQUIRE(w, *value, "expected %s, found an empty argument", what);
+    REQUIRE(w, names->n < MAX_NAMES, "given more than %d times (--cases FILE takes any number)",
+            MAX_NAMES);
+    names->name[names->n++] = value;
+    return 0;
+}
+
+static int set_only(struct options *o, const char *value, struct why *w)
+{
+    return add_name(&o->only, value, "NAME", w);
+}
+
+static int set_exclude(struct options *o, const char *value, struct why *w)
+{
+    return add_name(&o->exclude, value, "NAME", w);
+}
+
+static int set_list(struct options *o, const char *value, struct why *w)
+{
+    return add_name(&o->lists, value, "FILE", w);
+}
+
+static int set_failed(struct options *o, const char *value, struct why *w)
+{
+    uint64_t run = 0;
+    REQUIRE(w, !strcmp(value, "last") || parse_u64(value, 1, INT64_MAX, &run, w) == 0,
+            "expected the number of a run or 'last', found '%s'", value);
+    o->failed = value;
+    return 0;
+}
+
 static int set_isolate(struct options *o, const char *value, struct why *w)
 {
     for (int i = 0; value_word(VALUE_ISOLATION, i); i++)
@@ -212,11 +287,13 @@ static int set_verbose(struct options *o, const char *value, struct why *w)
 
 static int set_seed(struct options *o, const char *value, struct why *w)
 {
+    o->plan_given = true;
     return parse_u64(value, 0, UINT64_MAX, &o->seed, w);
 }
 
 static int set_count(struct options *o, const char *value, struct why *w)
 {
+    o->plan_given = true;
     return parse_u64(value, 1, 1000000000, &o->count, w);
 }
 
@@ -361,8 +438,21 @@ static const struct option_row rows[] = {
     { "max-dim", 0, "N", CMD_GRAPHS, "largest dimension of an input, 1 to 64", set_max_dim },
     { "level", 0, "L", CMD_GRAPHS, "highest feature level that a graph may need, 1 to 8",
       set_level },
-    { "case", 0, "NAME", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
+    { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "only cases with this name, which may contain wildcards", MEMBER(case_glob) },
+    { "case", 0, "NAME", CMD_CAMPAIGN,
+      "only cases with this name, which may contain wildcards; may be repeated", set_only,
+      .repeats = true },
+    { "cases", 0, "FILE", CMD_CAMPAIGN,
+      "only cases with a name in this file (-: stdin), one in a line; may be repeated", set_list,
+      .value = VALUE_FILE, .repeats = true },
+    { "exclude", 0, "NAME", CMD_CAMPAIGN,
+      "without cases with this name, which may contain wildcards; may be repeated", set_exclude,
+      .repeats = true },
+    { "failed", 0, "RUN", CMD_CAMPAIGN,
+      "only cases that failed in this run of the database: a number or 'last'; its paths or "
+      "graphs, targets and judge are used",
+      set_failed },
     { "skip-bad", 0, NULL, CMD_RUN | CMD_DUMP | CMD_LEVELS,
       "files of a folder that cannot be loaded are listed only: the exit status is that of the "
       "rest",
@@ -380,11 +470,24 @@ static const struct option_row rows[] = {
       "seconds for loading one .mod.py or .tflite file (default 60)", set_load_timeout },
     { "load-memory", 0, "MIB", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "MiB of memory for loading one .mod.py or .tflite file (default 4096)", set_load_memory },
+    { "memory-limit", 0, "SIZE", CMD_JUDGING,
+      "memory of a driver's process, such as 512M or 2G; a driver that uses more is ended, and "
+      "the verdict is crash",
+      set_memory_limit },
+    { "rerun", 0, "N", CMD_CAMPAIGN,
+      "run a failing case again N times, each in a new process; a case that then conforms is "
+      "flaky, which is not a pass",
+      set_rerun },
+    { "max-failures", 0, "N", CMD_CAMPAIGN,
+      "begin no more cases after N verdicts that do not conform", set_max_failures },
+    { "for", 0, "TIME", CMD_CAMPAIGN, "begin no more cases after this time, such as 90s, 10m or 2h",
+      set_duration },
     { "jobs", 'j', "N", CMD_CAMPAIGN | CMD_CONFORM,
       "number of worker processes (default: one per core)", set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases; I from 1 to N",
       set_shard },
-    { "resume", 0, NULL, CMD_CAMPAIGN, "continue the newest interrupted run of this command",
+    { "resume", 0, NULL, CMD_CAMPAIGN,
+      "continue the newest unfinished run of this command; start one if there is none",
       MEMBER(resume) },
     { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
       "sim: targets take as long as their cost model predicts (as sim:NAME?realtime)",
@@ -661,6 +764,12 @@ void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs
         buffer_printf(b, " --max-dim %u", graphs->max_dim);
     if (graphs->max_level != d->max_level)
         buffer_printf(b, " --level %d", graphs->max_level);
+}
+
+void options_put_memory_limit(struct buffer *b, const struct options *o)
+{
+    if (o->memory_limit)
+        buffer_printf(b, " --memory-limit %lluM", (unsigned long long) (o->memory_limit >> 20));
 }
 
 int print_error(const struct options *o, const struct why *w)

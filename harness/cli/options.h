@@ -9,7 +9,13 @@
 #include "harness/check/check.h"
 #include "randgraph/randgraph.h"
 
-enum { MAX_TARGETS = 32, MAX_SUITES = 64 };
+enum { MAX_TARGETS = 32, MAX_SUITES = 64, MAX_NAMES = 64 };
+
+/* Values of an option that may be repeated. */
+struct option_names {
+    const char *name[MAX_NAMES];
+    uint32_t n;
+};
 
 /* Parsed options, with their defaults where not given.  Strings point into argv. */
 struct options {
@@ -39,7 +45,16 @@ struct options {
     uint64_t seed, count;
     struct randgraph_options graphs;
     bool graphs_given;     /* one of the generator's options (--ops, --types, ...) was given */
-    const char *case_glob; /* NULL: every case */
+    bool plan_given;       /* --seed or --count was given */
+    const char *case_glob; /* of commands about one case; NULL: every case */
+    /* Of a campaign: which cases are run (harness/check/case_choice.h). */
+    struct option_names only, lists, exclude;
+    const char *failed; /* a run's number or "last"; NULL: not given */
+
+    uint32_t rerun;        /* how often a failing case is run again */
+    uint64_t max_failures; /* verdicts that do not conform, after which a campaign ends; 0: none */
+    uint64_t duration;     /* seconds after which a campaign ends; 0: none */
+    uint64_t memory_limit; /* bytes for the process of a driver; 0: none */
 
     const char *suite[MAX_SUITES]; /* halcyon conform: SUITE or SUITE/RULE */
     uint32_t n_suites;
@@ -139,6 +154,9 @@ int options_expect(const struct options *o, int least, int most, const char *wha
  * the defaults. */
 struct buffer;
 void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs);
+
+/* Appends " --memory-limit 2G", or nothing where none is given. */
+void options_put_memory_limit(struct buffer *b, const struct options *o);
 
 /* Prints "halcyon COMMAND: text" to stderr and returns the exit status for the reason's code:
  * EXIT_USAGE for bad input, else EXIT_OURS. */

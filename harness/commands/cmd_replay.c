@@ -19,7 +19,7 @@ struct replay {
     struct cases cases;
     struct recorded_case found;
     bool in_database;
-    char *words; /* buffer of use_recorded_graphs() */
+    char *words; /* buffer of recorded_graphs() */
 };
 
 /* ---- the database */
@@ -44,12 +44,10 @@ static int look_up(struct replay *p, const char *name, struct why *w)
     return found < 0 ? -1 : 0;
 }
 
-/* Parses the generator's options of the recorded run, written by options_put_graphs(), like a
- * command line. */
-static int use_recorded_graphs(struct replay *p, const char *graphs, struct why *w)
+int recorded_graphs(struct options *o, const char *graphs, char **ret_words, struct why *w)
 {
     enum { MAX_WORDS = 32 };
-    char *argv[MAX_WORDS + 1], *rest = p->words = strdup(graphs), *word;
+    char *argv[MAX_WORDS + 1], *rest = *ret_words = strdup(graphs), *word;
     int argc = 0;
     argv[argc++] = (char *) "random";
     while (rest && argc < MAX_WORDS && (word = strsep(&rest, " ")))
@@ -59,8 +57,8 @@ static int use_recorded_graphs(struct replay *p, const char *graphs, struct why 
     static const struct command random = { .name = "random", .bit = CMD_RANDOM };
     struct options recorded;
     if (options_parse(&random, argc, argv, &recorded, w) != 0)
-        return why_prefix(w, "%s: recorded options", p->o->db);
-    p->effective.graphs = recorded.graphs;
+        return why_prefix(w, "%s: recorded options", o->db);
+    o->graphs = recorded.graphs;
     return 0;
 }
 
@@ -73,7 +71,7 @@ static int use_recorded_options(struct replay *p, struct why *w)
     const char *judge = json_string_value(json_object_get(j, "judge"));
     int failed = 0;
     if (graphs && !p->o->graphs_given)
-        failed = use_recorded_graphs(p, graphs, w);
+        failed = recorded_graphs(&p->effective, graphs, &p->words, w);
     if (p->o->judge == JUDGE_AUTO && judge && strcmp(judge, "auto"))
         p->effective.judge = !strcmp(judge, "cts") ? JUDGE_CTS : JUDGE_BOUND;
     json_decref(j);

@@ -1,12 +1,12 @@
 /* halcyon run, halcyon random: campaigns recorded in the results database. */
-#include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "golden/base/output_file.h"
 #include "harness/check/buffer.h"
+#include "harness/commands/chosen_cases.h"
 #include "harness/commands/commands.h"
 #include "harness/run/campaign.h"
 #include "harness/run/devices.h"
@@ -23,8 +23,9 @@ static void on_signal(int number)
 
 /* The options that determine the cases and how they are judged: --resume compares them, replay
  * reads them. */
-static char *options_json(const struct options *o)
+static char *options_json(const struct chosen_cases *chosen)
 {
+    const struct options *o = &chosen->options;
     struct buffer graphs = { 0 };
     options_put_graphs(&graphs, &o->graphs);
     json_t *j = json_object(), *paths = json_array();
@@ -37,8 +38,12 @@ static char *options_json(const struct options *o)
         json_object_set_new(j, "graphs", json_string(buffer_text(&graphs)));
     } else {
         json_object_set(j, "paths", paths);
-        json_object_set_new(j, "case", o->case_glob ? json_string(o->case_glob) : json_null());
     }
+    chosen_cases_put_json(chosen, j);
+    if (o->rerun)
+        json_object_set_new(j, "rerun", json_integer(o->rerun));
+    if (o->memory_limit)
+        json_object_set_new(j, "memory_limit", json_integer((json_int_t) o->memory_limit));
     json_object_set_new(j, "shard", json_sprintf("%u/%u", o->shard, o->n_shards));
     json_object_set_new(j, "judge", json_string(judge_name[o->judge]));
     char *text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
@@ -48,8 +53,9 @@ static char *options_json(const struct options *o)
     return text;
 }
 
-static char *command_line(const struct options *o)
+static char *command_line(const struct chosen_cases *chosen)
 {
+    const struct options *o = &chosen->options;
     struct buffer b = { 0 };
     buffer_printf(&b, "halcyon %s", o->command);
     for (int i = 0; i < o->n_arguments; i++) {
@@ -64,10 +70,10 @@ static char *command_line(const struct options *o)
         buffer_puts(&b, " -d ");
         buffer_put_quoted(&b, o->target[t]);
     }
-    if (o->case_glob) {
-        buffer_puts(&b, " --case ");
-        buffer_put_quoted(&b, o->case_glob);
-    }
+    chosen_cases_put_command(chosen, &b);
+    if (o->rerun)
+        buffer_printf(&b, " --rerun %u", o->rerun);
+    options_put_memory_limit(&b, o);
     if (o->judge != JUDGE_AUTO)
         buffer_printf(&b, " --judge %s", judge_name[o->judge]);
     if (o->n_shards > 1)
@@ -85,16 +91,18 @@ static int start_or_resume(struct campaign *c, const struct run_row *run,
         return results_start_run(c->results, run, targets, c->n_targets, w);
     int found = results_resume_run(c->results, run, targets, c->n_targets, w);
     TRY(found);
-    REQUIRE(w, found, "%s: nothing to resume: no unfinished run with these options and targets",
-            o->db);
-    return campaign_skip_done(c, w);
+    if (found)
+        return campaign_skip_done(c, w);
+    fprintf(stderr,
+            "halcyon %s: no unfinished run with these options and targets: starting a new one\n",
+            o->command);
+    return results_start_run(c->results, run, targets, c->n_targets, w);
 }
 
-static int open_results(struct campaign *c, const struct device_facts *facts, struct why *w)
+static int open_results(struct campaign *c, const struct chosen_cases *chosen,
+                        const struct device_facts *facts, struct why *w)
 {
     const struct options *o = c->options;
-    REQUIRE(w, !o->resume || access(o->db, F_OK) == 0, "%s: nothing to resume: %s", o->db,
-            strerror(errno));
     TRY(results_open(o->db, RESULTS_WRITE, &c->results, w));
     struct target_row targets[MAX_TARGETS];
     for (uint32_t t = 0; t < c->n_targets; t++)
@@ -103,7 +111,7 @@ static int open_results(struct campaign *c, const struct device_facts *facts, st
                                           .version = facts[t].version,
                                           .type = facts[t].type,
                                           .hal = facts[t].hal };
-    char *command = command_line(o), *options = options_json(o);
+    char *command = command_line(chosen), *options = options_json(chosen);
     const char *judge = o->judge != JUDGE_AUTO       ? judge_name[o->judge]
                         : !strcmp(o->command, "run") ? "cts"
                                                      : "bound";
@@ -122,16 +130,24 @@ static int open_results(struct campaign *c, const struct device_facts *facts, st
 
 /* ---- the campaign */
 
-static int finish(struct campaign *c, bool interrupted, struct why *w)
+static const char *const ended[] = {
+    [CAMPAIGN_COMPLETE] = NULL,
+    [CAMPAIGN_STOPPED] = "interrupted",
+    [CAMPAIGN_FAILURES] = "ended by --max-failures",
+    [CAMPAIGN_TIME] = "ended by --for",
+};
+
+static int finish(struct campaign *c, struct why *w)
 {
     const struct options *o = c->options;
-    if (!interrupted)
+    if (c->end == CAMPAIGN_COMPLETE)
         TRY(results_finish_run(c->results, console_now() - o->begun, w));
     struct summary s = { .target = c->target,
                          .totals = c->totals,
                          .n_targets = c->n_targets,
                          .n_cases = campaign_shard(o, c->cases->n),
                          .not_run = c->n_items - c->done,
+                         .ended = ended[c->end],
                          .seconds = console_now() - o->begun,
                          .run = results_run(c->results),
                          .db = o->db,
@@ -141,26 +157,25 @@ static int finish(struct campaign *c, bool interrupted, struct why *w)
     console_summary(&c->console, &s);
     if (o->junit)
         TRY(junit_write(c->results, o->junit, w));
-    if (interrupted) {
-        fprintf(stderr,
-                "halcyon %s: interrupted; the same command with --resume continues the run\n",
-                o->command);
+    if (c->end != CAMPAIGN_COMPLETE)
+        fprintf(stderr, "halcyon %s: %s; the same command with --resume continues the run\n",
+                o->command, ended[c->end]);
+    if (c->end == CAMPAIGN_STOPPED)
         return 128 + (int) stop_signal;
-    }
     return unloaded_status(o, c->cases,
                            campaign_failures(c) ? EXIT_NOT_CONFORMING : EXIT_CONFORMING);
 }
 
-static int run_campaign(struct campaign *c, struct why *w)
+static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, struct why *w)
 {
     struct device_facts facts[MAX_TARGETS];
+    REQUIRE(w, !c->options->rerun || !c->options->in_process,
+            "--rerun runs cases in new processes, which --in-process excludes");
     REQUIRE(w, c->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
     if (!c->cases->n && c->cases->n_unloaded) {
         console_unloaded(c->cases, stderr);
         return why_fail(w, WHY_INVALID, "no case to run: expected a file that can be loaded");
     }
-    REQUIRE(w, c->cases->n, "no case matches --case '%s' ('halcyon levels PATH' lists the names)",
-            c->options->case_glob);
     if (c->options->waivers)
         TRY(waivers_load(c->options->waivers, &c->waivers, w));
     for (uint32_t t = 0; t < c->n_targets; t++) {
@@ -169,25 +184,26 @@ static int run_campaign(struct campaign *c, struct why *w)
     }
     if (c->options->junit)
         TRY(output_file_check(c->options->junit, w));
-    TRY(open_results(c, facts, w));
+    TRY(open_results(c, chosen, facts, w));
     /* The first signal stops the campaign in order, a second one ends the process at once. */
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    int r = campaign_run(c, &stop_signal, w);
-    return r < 0 ? -1 : finish(c, r == 1, w);
+    TRY(campaign_run(c, &stop_signal, w));
+    return finish(c, w);
 }
 
-/* Runs the cases and frees them.  Returns the exit status. */
-static int command_campaign(const struct options *o, struct cases *cases)
+/* Runs the cases.  Returns the exit status. */
+static int command_campaign(const struct chosen_cases *chosen, struct cases *cases)
 {
+    const struct options *o = &chosen->options;
     struct campaign c = { .options = o,
                           .cases = cases,
                           .judge = o->judge,
                           .target = o->target,
                           .n_targets = o->n_targets };
     struct why why = { 0 };
-    int status = run_campaign(&c, &why);
+    int status = run_campaign(&c, chosen, &why);
     if (status < 0)
         status = print_error(o, &why);
     if (status == EXIT_OURS && c.results && results_run(c.results))
@@ -196,41 +212,71 @@ static int command_campaign(const struct options *o, struct cases *cases)
     campaign_done(&c);
     results_close(c.results);
     waivers_free(c.waivers);
-    cases_done(cases);
+    return status;
+}
+
+/* Generates the first case, to detect contradictory options (an operation that does not have the
+ * --types) before the campaign starts: any case shows them. */
+static int check_graphs(const struct cases *cases, struct why *w)
+{
+    struct arena *arena = arena_new(0);
+    struct example e;
+    int failed = arena ? cases_get(cases, 0, arena, &e, w) : why_no_memory(w);
+    arena_free(arena);
+    return failed;
+}
+
+static int make_random(struct chosen_cases *c, struct cases *cases, struct why *w)
+{
+    const struct options *o = &c->options;
+    char hint[128];
+    *cases = cases_random(&o->graphs, o->seed, 0, o->count);
+    TRY(check_graphs(cases, w));
+    snprintf(hint, sizeof hint, " of random/s%llu/i0 to random/s%llu/i%llu",
+             (unsigned long long) o->seed, (unsigned long long) o->seed,
+             (unsigned long long) o->count - 1);
+    return chosen_cases_select(c, cases, hint, w);
+}
+
+static int load_files(struct chosen_cases *c, struct cases *cases, struct why *w)
+{
+    const struct options *o = &c->options;
+    TRY(options_expect(o, 1, 1 << 20, "PATH", w));
+    REQUIRE(w, o->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
+    cases->threads = o->jobs;
+    for (int i = 0; i < o->n_arguments; i++)
+        TRY(cases_load(cases, o->argument[i], NULL, w));
+    TRY(chosen_cases_select(c, cases, " ('halcyon levels PATH' lists the names)", w));
+    return cases_validate(cases, w);
+}
+
+/* Makes the cases that the options choose, and runs them. */
+static int run_chosen(const struct options *o,
+                      int (*make)(struct chosen_cases *c, struct cases *cases, struct why *w))
+{
+    struct chosen_cases chosen;
+    struct cases cases = { 0 };
+    struct why why = { 0 };
+    int status = chosen_cases_begin(&chosen, o, &why);
+    if (status == 0)
+        status = make(&chosen, &cases, &why);
+    if (status == 0)
+        status = command_campaign(&chosen, &cases);
+    else
+        status = status < 0 ? print_error(o, &why) : EXIT_CONFORMING;
+    cases_done(&cases);
+    chosen_cases_done(&chosen);
     return status;
 }
 
 int cmd_random(const struct options *o)
 {
     struct why why;
-    struct cases cases = cases_random(&o->graphs, o->seed, 0, o->count);
-    if (options_expect(o, 0, 0, "", &why) < 0)
-        return print_error(o, &why);
-    /* Generates the first case, to detect contradictory options (an operation that does not have
-     * the --types) before the campaign starts: any case shows them. */
-    struct arena *arena = arena_new(0);
-    struct example e;
-    int failed = arena ? cases_get(&cases, 0, arena, &e, &why) : why_no_memory(&why);
-    arena_free(arena);
-    if (failed < 0)
-        return print_error(o, &why);
-    return command_campaign(o, &cases);
+    return options_expect(o, 0, 0, "", &why) < 0 ? print_error(o, &why)
+                                                 : run_chosen(o, make_random);
 }
 
 int cmd_run(const struct options *o)
 {
-    struct why why;
-    struct cases cases = { .threads = o->jobs };
-    int failed = options_expect(o, 1, 1 << 20, "PATH", &why);
-    if (!failed && !o->n_targets)
-        failed =
-            why_fail(&why, WHY_INVALID, "no target given; expected -d TARGET, such as -d sim:cpu");
-    for (int i = 0; !failed && i < o->n_arguments; i++)
-        failed = cases_load(&cases, o->argument[i], o->case_glob, &why);
-    if (!failed)
-        failed = cases_validate(&cases, &why);
-    if (!failed)
-        return command_campaign(o, &cases);
-    cases_done(&cases);
-    return print_error(o, &why);
+    return run_chosen(o, load_files);
 }

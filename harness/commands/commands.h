@@ -19,4 +19,8 @@ int cmd_trace(const struct options *o);
 int cmd_report(const struct options *o);
 int cmd_help(const struct options *o);
 
+/* Sets o->graphs to the generator's options of a recorded run, which options_put_graphs() wrote.
+ * *ret_words, to be freed, has the words that they point to, also after a failure. */
+int recorded_graphs(struct options *o, const char *graphs, char **ret_words, struct why *w);
+
 #endif

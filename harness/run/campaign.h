@@ -14,6 +14,9 @@
 struct active_case;
 struct death_signature;
 
+/* Why a campaign ended with cases that were not run. */
+enum campaign_end { CAMPAIGN_COMPLETE, CAMPAIGN_STOPPED, CAMPAIGN_FAILURES, CAMPAIGN_TIME };
+
 struct campaign {
     /* Set by the caller, who owns what is pointed to. */
     const struct options *options;
@@ -39,6 +42,7 @@ struct campaign {
     uint64_t n_items; /* cases of this shard that are still to run */
     uint64_t *item;   /* their indexes; NULL: every n_shards-th case, from shard - 1 on */
     uint64_t done;
+    enum campaign_end end;
     struct active_case *active_case; /* cases in progress */
     uint32_t n_active_cases, active_case_capacity;
     unsigned char *verdict;    /* by case and target: 0: not known, else the verdict + 1 */
@@ -61,8 +65,8 @@ uint64_t campaign_shard(const struct options *o, uint64_t n);
  * cases from those still to run, and loads its notes. */
 int campaign_skip_done(struct campaign *c, struct why *w);
 
-/* Runs all remaining cases.  0: complete; 1: interrupted through `stop` (see struct
- * worker_pool_options); -1: an error of Halcyon's own. */
+/* Runs all remaining cases, until --max-failures or --for, or `stop` (see struct
+ * worker_pool_options); c->end says which.  -1: an error of Halcyon's own. */
 int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct why *w);
 void campaign_done(struct campaign *c);
 

@@ -108,6 +108,7 @@ static void put_replay(const struct campaign *c, uint64_t ordinal, const char *n
         buffer_printf(b, " --judge %s", judge_name[o->judge]);
     if (o->timeout < 10 || o->timeout > 10)
         buffer_printf(b, " --timeout %g", o->timeout);
+    options_put_memory_limit(b, o);
 }
 
 static void apply_waiver(const struct campaign *c, const char *name, uint32_t target,
@@ -186,7 +187,7 @@ static int write_case(struct campaign *c, const struct active_case *f,
                           .name = name,
                           .file = cases_file(c->cases, i),
                           .seed = c->cases->seed,
-                          .index = c->cases->first + i,
+                          .index = cases_index(c->cases, i),
                           .level = f->level,
                           .n_operations = f->n_operations,
                           .operations = f->operations,
@@ -202,7 +203,7 @@ static int answer_of(int failed, const struct why *w)
     return failed < 0 && w->code == WHY_INVALID ? 1 : failed;
 }
 
-static int check_verdicts(const struct campaign *c, const struct active_case *f, struct why *w)
+int campaign_check_verdicts(const struct campaign *c, const struct active_case *f, struct why *w)
 {
     for (uint32_t t = 0; t < c->n_targets; t++)
         REQUIRE(w, f->verdict[t].known, "it ends a case without a verdict for %s", c->target[t]);
@@ -215,7 +216,7 @@ int campaign_take_complete(uint64_t item, void *user, struct why *w)
     struct active_case *f = campaign_case(c, item);
     if (!f)
         return why_no_memory(w);
-    if (check_verdicts(c, f, w) < 0)
+    if (campaign_check_verdicts(c, f, w) < 0)
         return answer_of(-1, w);
     campaign_settle_death(c, f);
     struct final_verdict final[MAX_TARGETS];
@@ -266,6 +267,7 @@ static int read_result(const struct campaign *c, uint32_t target, const void *by
                 ret->judge <= JUDGE_BOUND && ret->output >= -1,
             "a verdict is out of range: target %u, verdict %u, judge %u, output %d", target,
             (unsigned) ret->verdict, (unsigned) ret->judge, ret->output);
+    ret->attempts = ret->failed_attempts = 0;
     clean(ret->stage, sizeof ret->stage);
     clean(ret->status, sizeof ret->status);
     clean(ret->why, sizeof ret->why);
@@ -313,7 +315,11 @@ static int take_verdict(struct campaign *c, struct active_case *f, const char *b
     REQUIRE(w, length == sizeof(struct verdict_message), "a verdict of %zu bytes", length);
     memcpy(&m, bytes, sizeof m);
     TRY(read_result(c, m.target, bytes + offsetof(struct verdict_message, result), &r, w));
-    if (f->verdict[m.target].settled)
+    REQUIRE(w, !f->is_again || m.target == f->again, "a verdict for target %u, expected one for %u",
+            m.target, f->again);
+    if (f->is_again)
+        f->again_failed = !verdict_conforming(r.verdict);
+    if (f->is_again || f->verdict[m.target].settled)
         campaign_free_texts(&f->next);
     else
         campaign_set_verdict(f, m.target, &r);
@@ -386,6 +392,9 @@ static int take_amend(struct campaign *c, const char *bytes, size_t length, stru
     TRY(read_result(c, m.target, bytes + offsetof(struct amend_message, result), &r, w));
     REQUIRE(w, m.ordinal < c->cases->n, "it amends case %llu", (unsigned long long) m.ordinal);
     struct active_case late = { 0 }; /* only its specification and texts */
+    for (uint32_t i = 0; i < c->n_active_cases; i++)
+        if (c->active_case[i].is_again && campaign_item(c, c->active_case[i].item) == m.ordinal)
+            return 0; /* it does not conform already, and is being run again */
     unsigned char known =
         m.ordinal < c->verdict_capacity ? c->verdict[m.ordinal * c->n_targets + m.target] : 0;
     REQUIRE(w, known, "it amends case %llu, which is not complete", (unsigned long long) m.ordinal);

@@ -116,6 +116,7 @@ static void run_targets(struct worker_state *s, const struct example *e, uint64_
     struct check check;
     struct why why = { 0 };
     bool wants_spec = send_spec_anyway;
+    uint32_t end = s->is_again ? from + 1 : c->n_targets;
     if (check_begin(&check, e, c->judge, &why) < 0) {
         send_error(s->link, c, from, &why);
         return;
@@ -125,13 +126,13 @@ static void run_targets(struct worker_state *s, const struct example *e, uint64_
         worker_mark(s, PHASE_REFERENCE, from);
         find_reference(&check);
     }
-    if (from == 0)
+    if (from == 0 && !s->is_again)
         message_case(s->link, e, check.level);
-    for (uint32_t t = from; t < c->n_targets; t++)
+    for (uint32_t t = from; t < end; t++)
         if (!worker_run_target(s, &check, ordinal, t))
             wants_spec = true;
     check_done(&check);
-    if (wants_spec && c->results) {
+    if (wants_spec && c->results && !s->is_again) {
         worker_mark(s, PHASE_SPEC, 0);
         message_spec(s->link, e);
     }
@@ -145,8 +146,9 @@ void campaign_work(struct worker_pool_link *l, uint64_t item, uint32_t step, voi
     struct arena_mark mark = arena_mark(s->arena);
     struct example e;
     struct why why = { 0 };
-    uint32_t from = step & ~(uint32_t) STEP_SPEC;
+    uint32_t from = step & ~(uint32_t) STEP_FLAGS;
     s->link = l;
+    s->is_again = step & STEP_AGAIN;
     worker_mark(s, PHASE_MAKE, from);
     if (make_case(c->cases, campaign_item(c, item), s->arena, &e, &why) < 0)
         send_error(l, c, from, &why);

@@ -28,7 +28,9 @@ static enum junit_kind kind_of(const char *name)
         return PASSED;
     if (verdict >= 0 && verdict_conforming((enum verdict) verdict))
         return SKIPPED;
-    return verdict == VERDICT_FAIL || verdict == VERDICT_VIOLATION ? FAILURE : ERROR;
+    return verdict == VERDICT_FAIL || verdict == VERDICT_VIOLATION || verdict == VERDICT_FLAKY
+               ? FAILURE
+               : ERROR;
 }
 
 /* Appends a text below a title to the element's output, which it opens if necessary. */

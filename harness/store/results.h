@@ -104,6 +104,23 @@ int results_each_note(struct results *r,
                       int (*each)(uint32_t target, const char *text, void *user, struct why *w),
                       void *user, struct why *w);
 
+/* A recorded run. */
+struct recorded_run {
+    int64_t run;
+    char *kind, *options, *judge; /* columns of runs */
+    char *target[32];             /* URIs */
+    uint32_t n_targets;
+};
+/* run 0: the newest of this kind.  1: found, to be freed with recorded_run_done(); 0: not in the
+ * database. */
+int results_find_run(struct results *r, int64_t run, const char *kind, struct recorded_run *ret_run,
+                     struct why *w);
+void recorded_run_done(struct recorded_run *f);
+/* Calls each() for every case that does not conform on some target of the run, in order. */
+int results_each_failed_case(struct results *r, int64_t run,
+                             int (*each)(const char *name, void *user, struct why *w), void *user,
+                             struct why *w);
+
 /* A recorded case: from the newest run that stored its spec, else from the newest that has it. */
 struct recorded_case {
     int64_t run;

@@ -5,16 +5,16 @@
 
 extern const char schema_sql[];
 
-static const char before[] =
+static const char drop_views[] =
     "DROP VIEW totals_by_verdict; DROP VIEW totals_by_target; DROP VIEW totals_by_operation; "
     "DROP VIEW totals_by_type; DROP VIEW totals_by_operation_type; DROP VIEW failures; "
-    "DROP VIEW details; "
-    "ALTER TABLE runs ADD COLUMN owner_pid INTEGER; "
-    "ALTER TABLE runs ADD COLUMN owner_start INTEGER; "
-    "ALTER TABLE runs ADD COLUMN owner_place TEXT; "
-    "ALTER TABLE runs ADD COLUMN heartbeat INTEGER; "
-    "ALTER TABLE cases ADD COLUMN suite TEXT; "
-    "ALTER TABLE verdicts RENAME TO verdicts_1; ";
+    "DROP VIEW details; ";
+static const char before[] = "ALTER TABLE runs ADD COLUMN owner_pid INTEGER; "
+                             "ALTER TABLE runs ADD COLUMN owner_start INTEGER; "
+                             "ALTER TABLE runs ADD COLUMN owner_place TEXT; "
+                             "ALTER TABLE runs ADD COLUMN heartbeat INTEGER; "
+                             "ALTER TABLE cases ADD COLUMN suite TEXT; "
+                             "ALTER TABLE verdicts RENAME TO verdicts_1; ";
 static const char after[] =
     "INSERT INTO verdicts (case_id, target, verdict, was, why, judge, stage, status, ms, "
     "device_ns, checked, wrong, output, element, place, operation, type, expected, actual, bound, "
@@ -31,23 +31,28 @@ static void put_part(sqlite3_str *sql, const char *from, bool to_end)
     sqlite3_str_appendall(sql, "\n");
 }
 
-/* From version 1 to 2. */
+/* From version 1 to 2; the table of verdicts gets all columns of the newest version. */
 static void put_version_2(sqlite3_str *sql)
 {
     sqlite3_str_appendall(sql, before);
     put_part(sql, "CREATE TABLE verdict_names", false);
     put_part(sql, "CREATE TABLE verdicts", false);
     put_part(sql, "CREATE TABLE run_notes", false);
-    put_part(sql, "CREATE VIEW details", true);
     sqlite3_str_appendall(sql, after);
 }
 
 char *results_upgrade_sql(int version)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(sql, drop_views);
     if (version < 2)
         put_version_2(sql);
-    put_part(sql, "CREATE TABLE unloaded_files", false);
-    sqlite3_str_appendall(sql, "PRAGMA user_version = 3");
+    else
+        sqlite3_str_appendall(sql, "ALTER TABLE verdicts ADD COLUMN attempts INTEGER; "
+                                   "ALTER TABLE verdicts ADD COLUMN failed_attempts INTEGER; ");
+    if (version < 3)
+        put_part(sql, "CREATE TABLE unloaded_files", false);
+    put_part(sql, "CREATE VIEW details", true);
+    sqlite3_str_appendall(sql, "PRAGMA user_version = 4");
     return sqlite3_str_finish(sql);
 }

@@ -442,13 +442,13 @@ END_TEST
 
 START_TEST(isolated_drivers_make_the_harness_undumpable)
 {
-    devices_isolate(ISOLATE_FOREIGN, false);
+    devices_isolate(ISOLATE_FOREIGN, false, 0);
     devices_protect_from("sim:cpu");
     ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 1);
-    devices_isolate(ISOLATE_NONE, false);
+    devices_isolate(ISOLATE_NONE, false, 0);
     devices_protect_from("lib:driver.so");
     ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 1);
-    devices_isolate(ISOLATE_FOREIGN, false);
+    devices_isolate(ISOLATE_FOREIGN, false, 0);
     devices_protect_from("lib:driver.so");
     ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 0);
     prctl(PR_SET_DUMPABLE, 1);
