@@ -513,7 +513,7 @@ static const struct option_row rows[] = {
     { "for-level", 0, "L", CMD_DUMP, "convert the model to this feature level, 1 to 8",
       set_for_level },
     { "listen", 0, "unix:PATH", CMD_SERVE, "socket to listen at", set_listen },
-    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT,
+    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT | CMD_MERGE,
       "file (report: folder) to write; default of dump: stdout", MEMBER(output),
       .value = VALUE_FILE },
     { "markdown", 0, NULL, CMD_OPS, "write Markdown", MEMBER(markdown) },

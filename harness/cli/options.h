@@ -89,7 +89,8 @@ enum command_bit {
     CMD_NEW_DRIVER = 512,
     CMD_TRACE = 1024,
     CMD_HELP = 2048,
-    CMD_CONFORM = 4096
+    CMD_CONFORM = 4096,
+    CMD_MERGE = 8192
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */

@@ -83,6 +83,12 @@ const struct command command_table[] = {
       "Writes DIR/index.html: totals by verdict, target, operation and element type, and each\n"
       "failure with its explanation, graph and replay command.",
       cmd_report },
+    { "merge", CMD_MERGE, "DB... -o OUT", "merge results databases into a new one",
+      "Writes all runs of the databases, such as those of shards, to the new database OUT, in the\n"
+      "order in which they were started. A run that is in several databases is written once: the\n"
+      "finished copy, else the one with the most cases. Runs keep their options and verdicts, and\n"
+      "can be resumed, reported and repeated from OUT.",
+      cmd_merge, VALUE_FILE },
     { "help", CMD_HELP, "[COMMAND] [--man] [--completion SHELL]",
       "list the commands, or describe one of them",
       "Without arguments: the commands and the targets. With a command: its options. --man and\n"

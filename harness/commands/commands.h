@@ -17,6 +17,7 @@ int cmd_serve(const struct options *o);
 int cmd_new_driver(const struct options *o);
 int cmd_trace(const struct options *o);
 int cmd_report(const struct options *o);
+int cmd_merge(const struct options *o);
 int cmd_help(const struct options *o);
 
 /* Sets o->graphs to the generator's options of a recorded run, which options_put_graphs() wrote.
