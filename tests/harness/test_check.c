@@ -329,7 +329,7 @@ START_TEST(invalid_options_are_reported)
         { "random --nonsense", "unknown option --nonsense ('halcyon random --help'" },
         { "random --coutn 3", "unknown option --coutn; did you mean --count?" },
         { "random x --coutn=3", "unknown option --coutn; did you mean --count?" },
-        { "random --re", "ambiguous option --re: --resume or --realtime?" },
+        { "random --re", "ambiguous option --re: --rerun or --resume?" },
         { "random --output x", "--output is not an option of this command" },
         { "random --help=1", "--help takes no argument" },
         { "random --op conv2d", "unknown operation 'conv2d'; did you mean CONV_2D?" },

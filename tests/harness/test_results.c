@@ -517,7 +517,7 @@ START_TEST(version_1_is_upgraded_when_written)
     ck_assert_int_eq(results_add_note(r, 1, "memory grows", &w), 0);
     ck_assert_int_eq(results_finish_run(r, 1, &w), 0);
     results_close(r);
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 3);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 4);
     ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE confirmed IS NULL"), 4);
     ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE replay = 'replay'"), 2);
     ck_assert_int_eq(query_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
@@ -540,6 +540,51 @@ START_TEST(an_upgraded_database_is_like_a_new_one)
     ck_assert_int_ne(query_int(sql), like_new);
     results_close(open_new());
     ck_assert_int_eq(query_int(sql), like_new);
+}
+END_TEST
+
+/* Version 3 lacks two columns of verdicts, and of the view `details`. */
+START_TEST(version_3_is_upgraded)
+{
+    static const char sql[] =
+        "SELECT sum(length(t.name) * unicode(substr(c.name, 2)) * (c.cid + 1) "
+        "* (c.pk + 1)) FROM sqlite_schema t, pragma_table_xinfo(t.name) c";
+    write_killed_run();
+    int64_t like_new = query_int(sql);
+    run_sql("DROP VIEW totals_by_target; DROP VIEW totals_by_verdict; DROP VIEW failures; "
+            "DROP VIEW details; ALTER TABLE verdicts DROP COLUMN attempts; "
+            "ALTER TABLE verdicts DROP COLUMN failed_attempts; "
+            "CREATE VIEW details AS SELECT case_id FROM cases; "
+            "CREATE VIEW failures AS SELECT * FROM details; "
+            "CREATE VIEW totals_by_verdict AS SELECT * FROM details; "
+            "CREATE VIEW totals_by_target AS SELECT * FROM details; PRAGMA user_version = 3");
+    ck_assert_int_ne(query_int(sql), like_new);
+    results_close(open_new());
+    ck_assert_int_eq(query_int(sql), like_new);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 4);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE attempts IS NULL"), 3);
+}
+END_TEST
+
+START_TEST(a_flaky_verdict_has_its_attempts)
+{
+    struct results *r = open_new();
+    struct why w;
+    struct check_result pass = { .verdict = VERDICT_PASS, .judge = JUDGE_BOUND, .output = -1 };
+    struct check_result flaky = a_fail();
+    flaky.verdict = VERDICT_FLAKY;
+    flaky.was = VERDICT_FAIL;
+    flaky.attempts = 4;
+    flaky.failed_attempts = 1;
+    struct verdict_row rows[2] = { { .result = &pass }, { .result = &flaky } };
+    struct case_row c = { .name = "random/s7/i0", .level = 1, .verdict = rows };
+    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_write_case(r, &c, &w), 0);
+    results_close(r);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE verdict = 'flaky' AND "
+                               "was = 'fail' AND attempts = 4 AND failed_attempts = 1"),
+                     1);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE attempts IS NULL"), 1);
 }
 END_TEST
 
@@ -650,6 +695,8 @@ Suite *results_suite(void)
     tcase_add_test(t, version_1_is_read_unchanged);
     tcase_add_test(t, version_1_is_upgraded_when_written);
     tcase_add_test(t, an_upgraded_database_is_like_a_new_one);
+    tcase_add_test(t, version_3_is_upgraded);
+    tcase_add_test(t, a_flaky_verdict_has_its_attempts);
     tcase_add_test(t, names_of_no_file_are_rejected);
     tcase_add_test(t, other_files_are_rejected);
     tcase_add_test(t, other_databases_are_rejected);
