@@ -194,7 +194,7 @@ static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, s
 }
 
 /* Runs the cases.  Returns the exit status. */
-static int command_campaign(const struct chosen_cases *chosen, struct cases *cases)
+static int run_cases(const struct chosen_cases *chosen, struct cases *cases)
 {
     const struct options *o = &chosen->options;
     struct campaign c = { .options = o,
@@ -214,6 +214,26 @@ static int command_campaign(const struct chosen_cases *chosen, struct cases *cas
     waivers_free(c.waivers);
     return status;
 }
+
+int command_campaign(const struct options *o,
+                     int (*make)(struct chosen_cases *c, struct cases *cases, struct why *w))
+{
+    struct chosen_cases chosen;
+    struct cases cases = { 0 };
+    struct why why = { 0 };
+    int status = chosen_cases_begin(&chosen, o, &why);
+    if (status == 0)
+        status = make(&chosen, &cases, &why);
+    if (status == 0)
+        status = run_cases(&chosen, &cases);
+    else
+        status = status < 0 ? print_error(o, &why) : EXIT_CONFORMING;
+    cases_done(&cases);
+    chosen_cases_done(&chosen);
+    return status;
+}
+
+/* ---- the commands */
 
 /* Generates the first case, to detect contradictory options (an operation that does not have the
  * --types) before the campaign starts: any case shows them. */
@@ -250,33 +270,14 @@ static int load_files(struct chosen_cases *c, struct cases *cases, struct why *w
     return cases_validate(cases, w);
 }
 
-/* Makes the cases that the options choose, and runs them. */
-static int run_chosen(const struct options *o,
-                      int (*make)(struct chosen_cases *c, struct cases *cases, struct why *w))
-{
-    struct chosen_cases chosen;
-    struct cases cases = { 0 };
-    struct why why = { 0 };
-    int status = chosen_cases_begin(&chosen, o, &why);
-    if (status == 0)
-        status = make(&chosen, &cases, &why);
-    if (status == 0)
-        status = command_campaign(&chosen, &cases);
-    else
-        status = status < 0 ? print_error(o, &why) : EXIT_CONFORMING;
-    cases_done(&cases);
-    chosen_cases_done(&chosen);
-    return status;
-}
-
 int cmd_random(const struct options *o)
 {
     struct why why;
     return options_expect(o, 0, 0, "", &why) < 0 ? print_error(o, &why)
-                                                 : run_chosen(o, make_random);
+                                                 : command_campaign(o, make_random);
 }
 
 int cmd_run(const struct options *o)
 {
-    return run_chosen(o, load_files);
+    return command_campaign(o, load_files);
 }

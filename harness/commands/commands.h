@@ -20,6 +20,14 @@ int cmd_report(const struct options *o);
 int cmd_merge(const struct options *o);
 int cmd_help(const struct options *o);
 
+/* Runs a campaign as `run` and `random` do: completes the options, makes the cases, chooses some,
+ * runs them, records and prints the verdicts.  Returns the exit status.  make: fills *cases, which
+ * is zeroed, from c->options, and calls chosen_cases_select(). */
+struct cases;
+struct chosen_cases;
+int command_campaign(const struct options *o,
+                     int (*make)(struct chosen_cases *c, struct cases *cases, struct why *w));
+
 /* Sets o->graphs to the generator's options of a recorded run, which options_put_graphs() wrote.
  * *ret_words, to be freed, has the words that they point to, also after a failure. */
 int recorded_graphs(struct options *o, const char *graphs, char **ret_words, struct why *w);
