@@ -53,7 +53,7 @@ struct options {
 
     uint32_t rerun;        /* how often a failing case is run again */
     uint64_t max_failures; /* verdicts that do not conform, after which a campaign ends; 0: none */
-    uint64_t duration;     /* seconds after which a campaign ends; 0: none */
+    uint64_t duration;     /* seconds after which a campaign ends, loading not included; 0: none */
     uint64_t memory_limit; /* bytes for the process of a driver; 0: none */
 
     const char *suite[MAX_SUITES]; /* halcyon conform: SUITE or SUITE/RULE */

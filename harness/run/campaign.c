@@ -119,7 +119,8 @@ static int begin_isolation(struct campaign *c, struct why *w)
             TRY(note_containment(c, t, w));
         else if (c->options->memory_limit)
             TRY(campaign_keep_note(
-                c, t, "--memory-limit does not apply: no process that this command started", w));
+                c, t, "--memory-limit does not apply: the driver has no process of this command",
+                w));
     }
     host_remove_stale_scratch();
     return 0;
@@ -131,7 +132,7 @@ static bool has_enough(void *user)
     const struct options *o = c->options;
     if (o->max_failures && c->console.failures >= o->max_failures)
         c->end = CAMPAIGN_FAILURES;
-    else if (o->duration && console_now() - o->begun >= (double) o->duration)
+    else if (o->duration && console_now() - c->console.begun >= (double) o->duration)
         c->end = CAMPAIGN_TIME;
     return c->end != CAMPAIGN_COMPLETE;
 }
