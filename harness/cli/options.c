@@ -255,7 +255,9 @@ static int set_list(struct options *o, const char *value, struct why *w)
 static int set_failed(struct options *o, const char *value, struct why *w)
 {
     uint64_t run = 0;
-    REQUIRE(w, !strcmp(value, "last") || parse_u64(value, 1, INT64_MAX, &run, w) == 0,
+    bool is_decimal = !value[strspn(value, "0123456789")];
+    REQUIRE(w,
+            !strcmp(value, "last") || (is_decimal && parse_u64(value, 1, INT64_MAX, &run, w) == 0),
             "expected the number of a run or 'last', found '%s'", value);
     o->failed = value;
     return 0;

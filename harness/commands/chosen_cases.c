@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "golden/base/text_escape.h"
 #include "harness/commands/commands.h"
 
 /* ---- the run that --failed repeats */
@@ -69,7 +68,7 @@ static int add_failed(const char *name, void *user, struct why *w)
 static int read_run(struct chosen_cases *c, struct results *r, struct why *w)
 {
     struct options *o = &c->options;
-    int64_t run = !strcmp(o->failed, "last") ? 0 : strtoll(o->failed, NULL, 0);
+    int64_t run = !strcmp(o->failed, "last") ? 0 : strtoll(o->failed, NULL, 10);
     json_error_t error;
     int found = results_find_run(r, run, o->command, &c->repeated, w);
     TRY(found);
@@ -103,8 +102,8 @@ static int repeat_run(struct chosen_cases *c, struct why *w)
     results_close(r);
     if (failed || case_choice_count(c->choice, CHOICE_FAILED, &unused))
         return failed;
-    if (!o->json)
-        printf("run %lld in %s has no failures to repeat\n", (long long) c->repeated.run, o->db);
+    fprintf(stderr, "halcyon %s: run %lld has no failures to repeat\n", o->command,
+            (long long) c->repeated.run);
     return 1;
 }
 

@@ -15,7 +15,7 @@ struct chosen_cases {
 };
 
 /* Reads the lists and the recorded run.  0: cases can be chosen; 1: that run has no failures, which
- * is printed.  chosen_cases_done() follows in any case. */
+ * is printed on stderr.  chosen_cases_done() follows in any case. */
 int chosen_cases_begin(struct chosen_cases *c, const struct options *o, struct why *w);
 /* Leaves the chosen ones of the cases.  A --case, or a line of --cases, that matches none of them
  * is WHY_INVALID, with the hint; so is a choice without any case. */
