@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "randgraph/randgraph.h"
+
 struct waiver {
     char *name, *target, *reason;
 };
@@ -37,7 +39,20 @@ static char *next_word(char **at)
     return word;
 }
 
-int waivers_load(const char *path, struct waivers **ret_waivers, struct why *w)
+/* -1: the line lacks a word, or its glob can match no case. */
+static int check_line(const char *name, const char *target, const char *reason, bool random,
+                      struct why *w)
+{
+    REQUIRE(w, target && *reason, "expected CASE-GLOB TARGET-GLOB REASON, found no %s",
+            target ? "REASON" : "TARGET-GLOB");
+    REQUIRE(w, !random || !randgraph_is_old_name(name),
+            "'%s' matches no random case: their names begin with the version of the generator and "
+            "have its options, such as random/v%d/s7/i123 or random/v%d/op=ADD/s7/i123",
+            name, RANDGRAPH_VERSION, RANDGRAPH_VERSION);
+    return 0;
+}
+
+int waivers_load(const char *path, bool random, struct waivers **ret_waivers, struct why *w)
 {
     FILE *file = fopen(path, "re");
     if (!file)
@@ -53,10 +68,8 @@ int waivers_load(const char *path, struct waivers **ret_waivers, struct why *w)
             continue;
         target = next_word(&at);
         char *reason = at + strspn(at, " \t");
-        if (!target || !*reason) {
-            failed = why_fail(w, WHY_INVALID,
-                              "%s:%u: expected CASE-GLOB TARGET-GLOB REASON, found no %s", path,
-                              number, target ? "REASON" : "TARGET-GLOB");
+        if (check_line(name, target, reason, random, w) < 0) {
+            failed = why_prefix(w, "%s:%u", path, number);
             break;
         }
         struct waiver *list = realloc(v->list, (v->n + 1) * sizeof *list);

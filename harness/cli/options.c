@@ -1,7 +1,5 @@
 #include "harness/cli/options.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "golden/base/logging.h"
+#include "golden/base/parse_number.h"
 #include "golden/base/suggest.h"
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
@@ -18,8 +17,7 @@
 enum {
     CMD_CAMPAIGN = CMD_RUN | CMD_RANDOM,
     CMD_JUDGING = CMD_CAMPAIGN | CMD_REPLAY,
-    CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE,
-    CMD_GRAPHS = CMD_RANDOM | CMD_REPLAY | CMD_DUMP | CMD_LEVELS
+    CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE
 };
 
 struct option_row {
@@ -39,37 +37,18 @@ struct option_row {
 
 /* ---- numbers */
 
-/* Decimal, or hexadecimal after 0x; a leading 0 does not mean octal. */
-static int parse_u64(const char *text, uint64_t least, uint64_t most, uint64_t *ret, struct why *w)
-{
-    char *end;
-    errno = 0;
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    unsigned long long value = strtoull(text, &end, hex ? 16 : 10);
-    if (errno || !isdigit((unsigned char) *text) || *end || value < least || value > most)
-        return why_fail(w, WHY_INVALID, "'%s' is not a whole number from %llu to %llu", text,
-                        (unsigned long long) least, (unsigned long long) most);
-    *ret = value;
-    return 0;
-}
-
-/* "A<separator>B", or "A" alone for both where single is allowed. */
-static int parse_pair(const char *text, char separator, bool single, uint64_t most, uint64_t *ret_a,
-                      uint64_t *ret_b, struct why *w)
+/* "I/N" */
+static int parse_part(const char *text, uint64_t most, uint64_t *ret_i, uint64_t *ret_n,
+                      struct why *w)
 {
     char first[32];
-    const char *at = strchr(text, separator);
-    if (!at && single) {
-        TRY(parse_u64(text, 1, most, ret_a, w));
-        *ret_b = *ret_a;
-        return 0;
-    }
+    const char *at = strchr(text, '/');
     if (!at || (size_t) (at - text) >= sizeof first)
-        return why_fail(w, WHY_INVALID, "expected two numbers, A%cB, found '%s'", separator, text);
+        return why_fail(w, WHY_INVALID, "expected two numbers, I/N, found '%s'", text);
     memcpy(first, text, (size_t) (at - text));
     first[at - text] = 0;
-    TRY(parse_u64(first, 1, most, ret_a, w));
-    return parse_u64(at + 1, 1, most, ret_b, w);
+    TRY(parse_u64(first, 1, most, ret_i, w));
+    return parse_u64(at + 1, 1, most, ret_n, w);
 }
 
 /* ---- words of a closed list */
@@ -139,7 +118,7 @@ static int set_jobs(struct options *o, const char *value, struct why *w)
 static int set_shard(struct options *o, const char *value, struct why *w)
 {
     uint64_t shard = 0, n = 0;
-    TRY(parse_pair(value, '/', false, 1000000, &shard, &n, w));
+    TRY(parse_part(value, 1000000, &shard, &n, w));
     REQUIRE(w, shard <= n, "expected I/N with I from 1 to N, found '%s'", value);
     o->shard = (uint32_t) shard;
     o->n_shards = (uint32_t) n;
@@ -301,79 +280,27 @@ static int set_count(struct options *o, const char *value, struct why *w)
 
 static int set_ops(struct options *o, const char *value, struct why *w)
 {
-    uint64_t least = 0, most = 0;
-    TRY(parse_pair(value, '-', true, 100, &least, &most, w));
-    REQUIRE(w, least <= most, "expected MIN-MAX with MIN not above MAX, found '%s'", value);
-    o->graphs.min_ops = (uint32_t) least;
-    o->graphs.max_ops = (uint32_t) most;
-    o->graphs_given = true;
-    return 0;
-}
-
-static int set_max_dim(struct options *o, const char *value, struct why *w)
-{
-    uint64_t n = 0;
-    TRY(parse_u64(value, 1, 64, &n, w));
-    o->graphs.max_dim = (uint32_t) n;
-    o->graphs_given = true;
-    return 0;
-}
-
-static int set_level(struct options *o, const char *value, struct why *w)
-{
-    uint64_t n = 0;
-    TRY(parse_u64(value, 1, 8, &n, w));
-    o->graphs.max_level = (int) n;
-    o->graphs_given = true;
-    return 0;
+    return randgraph_set(&o->graphs, "ops", value, w);
 }
 
 static int set_op(struct options *o, const char *value, struct why *w)
 {
-    struct suggestion s = suggest_for(value);
-    char text[SUGGEST_TEXT];
-    for (int i = 0; i < op_table_n; i++)
-        suggest_candidate(&s, op_table[i]->name);
-    REQUIRE(w, op_by_name(value), "unknown operation '%s'%s", value,
-            s.name ? suggest_text(&s, "", text) : " ('halcyon ops' lists them)");
-    o->graphs.only = value;
-    o->graphs_given = true;
-    return 0;
+    return randgraph_set(&o->graphs, "op", value, w);
 }
 
-static int unknown_type(const char *name, struct why *w)
-{
-    struct suggestion s = suggest_for(name);
-    char text[SUGGEST_TEXT];
-    for (int t = 0; t < DT_COUNT; t++)
-        if (dtype_info[t].tensor)
-            suggest_candidate(&s, dtype_info[t].name);
-    return why_fail(w, WHY_INVALID, "unknown operand type '%s'%s", name,
-                    s.name ? suggest_text(&s, "", text) : " (expected such as TENSOR_FLOAT32)");
-}
-
-/* "TENSOR_FLOAT32,TENSOR_FLOAT16" */
 static int set_types(struct options *o, const char *value, struct why *w)
 {
-    uint32_t types = 0;
-    for (const char *at = value;; at++) {
-        char name[64];
-        size_t length = strcspn(at, ",");
-        REQUIRE(w, length && length < sizeof name,
-                "expected operand types separated by commas, found '%s'", value);
-        memcpy(name, at, length);
-        name[length] = 0;
-        int type = dtype_by_name(name);
-        if (type < 0)
-            return unknown_type(name, w);
-        types |= 1u << type;
-        at += length;
-        if (!*at)
-            break;
-    }
-    o->graphs.dtypes = types;
-    o->graphs_given = true;
-    return 0;
+    return randgraph_set(&o->graphs, "types", value, w);
+}
+
+static int set_max_dim(struct options *o, const char *value, struct why *w)
+{
+    return randgraph_set(&o->graphs, "max-dim", value, w);
+}
+
+static int set_level(struct options *o, const char *value, struct why *w)
+{
+    return randgraph_set(&o->graphs, "level", value, w);
 }
 
 static int set_format(struct options *o, const char *value, struct why *w)
@@ -433,12 +360,12 @@ static const struct option_row rows[] = {
     { "list", 0, NULL, CMD_CONFORM, "list the suites and their rules", MEMBER(list) },
     { "seed", 0, "S", CMD_RANDOM, "seed of the random graphs (default 1)", set_seed },
     { "count", 0, "N", CMD_RANDOM, "number of graphs (default 1000)", set_count },
-    { "ops", 0, "MIN-MAX", CMD_GRAPHS, "number of operations per graph, 1 to 100", set_ops },
-    { "op", 0, "NAME", CMD_GRAPHS, "only this operation", set_op, .value = VALUE_OPERATION },
-    { "types", 0, "LIST", CMD_GRAPHS, "only these operand types: TENSOR_FLOAT32,...", set_types,
+    { "ops", 0, "MIN-MAX", CMD_RANDOM, "number of operations per graph, 1 to 100", set_ops },
+    { "op", 0, "NAME", CMD_RANDOM, "only this operation", set_op, .value = VALUE_OPERATION },
+    { "types", 0, "LIST", CMD_RANDOM, "only these operand types: TENSOR_FLOAT32,...", set_types,
       .value = VALUE_TYPE },
-    { "max-dim", 0, "N", CMD_GRAPHS, "largest dimension of an input, 1 to 64", set_max_dim },
-    { "level", 0, "L", CMD_GRAPHS, "highest feature level that a graph may need, 1 to 8",
+    { "max-dim", 0, "N", CMD_RANDOM, "largest dimension of an input, 1 to 64", set_max_dim },
+    { "level", 0, "L", CMD_RANDOM, "highest feature level that a graph may need, 1 to 8",
       set_level },
     { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "only cases with this name, which may contain wildcards", MEMBER(case_glob) },
@@ -752,21 +679,10 @@ int options_expect(const struct options *o, int least, int most, const char *wha
 
 void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs)
 {
-    const struct randgraph_options *d = &randgraph_default;
-    if (graphs->min_ops != d->min_ops || graphs->max_ops != d->max_ops)
-        buffer_printf(b, " --ops %u-%u", graphs->min_ops, graphs->max_ops);
-    if (graphs->only)
-        buffer_printf(b, " --op %s", graphs->only);
-    const char *separator = " --types ";
-    for (int t = 0; graphs->dtypes != d->dtypes && t < DT_COUNT; t++)
-        if (graphs->dtypes & (1u << t)) {
-            buffer_printf(b, "%s%s", separator, dtype_info[t].name);
-            separator = ",";
-        }
-    if (graphs->max_dim != d->max_dim)
-        buffer_printf(b, " --max-dim %u", graphs->max_dim);
-    if (graphs->max_level != d->max_level)
-        buffer_printf(b, " --level %d", graphs->max_level);
+    char value[RANDGRAPH_VALUE];
+    const char *key;
+    for (int i = 0; (key = randgraph_next(graphs, &i, value));)
+        buffer_printf(b, " --%s %s", key, value);
 }
 
 void options_put_memory_limit(struct buffer *b, const struct options *o)

@@ -26,6 +26,26 @@ static int use_paths(struct chosen_cases *c, const json_t *paths, struct why *w)
     return 0;
 }
 
+/* Sets o->graphs to the generator's options of a recorded run, which options_put_graphs() wrote.
+ * *ret_words, to be freed, has the words that they point to, also after a failure. */
+static int recorded_graphs(struct options *o, const char *graphs, char **ret_words, struct why *w)
+{
+    enum { MAX_WORDS = 32 };
+    char *argv[MAX_WORDS + 1], *rest = *ret_words = strdup(graphs), *word;
+    int argc = 0;
+    argv[argc++] = (char *) "random";
+    while (rest && argc < MAX_WORDS && (word = strsep(&rest, " ")))
+        if (*word)
+            argv[argc++] = word;
+    argv[argc] = NULL;
+    static const struct command random = { .name = "random", .bit = CMD_RANDOM };
+    struct options recorded;
+    if (options_parse(&random, argc, argv, &recorded, w) != 0)
+        return why_prefix(w, "%s: recorded options", o->db);
+    o->graphs = recorded.graphs;
+    return 0;
+}
+
 static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
 {
     struct options *o = &c->options;
@@ -38,6 +58,9 @@ static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
             (long long) c->repeated.run);
     REQUIRE(w, seed && graphs && count > 0, "%s: run %lld has no options of random graphs", o->db,
             (long long) c->repeated.run);
+    REQUIRE(w, json_integer_value(json_object_get(j, "generator")) == RANDGRAPH_VERSION,
+            "--failed: run %lld is of another version of the generator; this one is v%d",
+            (long long) c->repeated.run, RANDGRAPH_VERSION);
     o->seed = strtoull(seed, NULL, 10);
     o->count = (uint64_t) count;
     return recorded_graphs(o, graphs, &c->words, w);

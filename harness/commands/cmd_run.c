@@ -22,7 +22,7 @@ static void on_signal(int number)
 /* ---- what identifies a campaign */
 
 /* The options that determine the cases and how they are judged: --resume compares them, replay
- * reads them. */
+ * reads the judge. */
 static char *options_json(const struct chosen_cases *chosen)
 {
     const struct options *o = &chosen->options;
@@ -36,6 +36,7 @@ static char *options_json(const struct chosen_cases *chosen)
         json_object_set_new(j, "seed", json_sprintf("%llu", (unsigned long long) o->seed));
         json_object_set_new(j, "count", json_integer((json_int_t) o->count));
         json_object_set_new(j, "graphs", json_string(buffer_text(&graphs)));
+        json_object_set_new(j, "generator", json_integer(RANDGRAPH_VERSION));
     } else {
         json_object_set(j, "paths", paths);
     }
@@ -177,7 +178,7 @@ static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, s
         return why_fail(w, WHY_INVALID, "no case to run: expected a file that can be loaded");
     }
     if (c->options->waivers)
-        TRY(waivers_load(c->options->waivers, &c->waivers, w));
+        TRY(waivers_load(c->options->waivers, !c->cases->spec, &c->waivers, w));
     for (uint32_t t = 0; t < c->n_targets; t++) {
         TRY(device_probe(c->target[t], c->options->timeout, &facts[t], w));
         campaign_set_fault(c, t, &facts[t], w);

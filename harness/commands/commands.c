@@ -20,9 +20,12 @@ const struct command command_table[] = {
       cmd_run, VALUE_FILE },
     { "random", CMD_RANDOM, "-d TARGET [-d TARGET...] [--seed S] [--count N]",
       "run random models on targets, and judge the results",
-      "Generates random graphs, which seed, index and options determine, and runs each on the\n"
-      "targets. Results are judged against the reference, within an error bound computed for\n"
-      "each element (bound). Verdicts are written to the results database.",
+      "Generates random graphs and runs each on the targets. The name of a graph has the version "
+      "of\n"
+      "the generator, the options --ops to --level that are given, seed and index; it is enough "
+      "to\n"
+      "generate the graph again. Results are judged against the reference, within an error bound\n"
+      "computed for each element (bound). Verdicts are written to the results database.",
       cmd_random },
     { "conform", CMD_CONFORM, "-d TARGET [-d TARGET...] [--suite NAME] [--hal V]",
       "check drivers against the rules of the HAL, as the vendor test suites do",
@@ -34,25 +37,26 @@ const struct command command_table[] = {
     { "replay", CMD_REPLAY, "CASE|FILE [-d TARGET...]",
       "run one case again and explain the verdict",
       "Runs one case alone and shows how each output compares. CASE is the name of a case in the\n"
-      "results database, or random/sS/iI, which is generated if the database does not have it.\n"
-      "FILE is a spec file or a model; --case selects from it. Without -d the targets are those\n"
-      "on which the recorded case did not conform. Nothing is written to the database. --ops to\n"
-      "--level are those of 'halcyon random', for a random case that it generated with them.",
+      "results database, or of a random case, such as random/v1/op=ADD/s7/i123: its name has all\n"
+      "that it is generated from. FILE is a spec file or a model; --case selects from it. Without\n"
+      "-d the targets are those on which the recorded case did not conform. Nothing is written to\n"
+      "the database.",
       cmd_replay, VALUE_FILE },
     { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [--for-level L] [-o FILE]",
       "draw or convert a model (graphDump)",
       "Writes a model as a Graphviz graph (dot), as a drawing of it (svg), as a specification\n"
-      "(spec), or as a line of the JSON corpus (json). PATH is a spec file, a model, or a random\n"
-      "case: random/s7/i123. --for-level converts the model to an older feature level, where that\n"
-      "is possible (see 'halcyon levels'), and lists the changes on stderr. --ops to --level are\n"
-      "those of 'halcyon random', for a random case that it generated with them.",
+      "(spec), or as a line of the JSON corpus (json). PATH is a spec file, a model, or the name "
+      "of\n"
+      "a random case, such as random/v1/s7/i123. --for-level converts the model to an older "
+      "feature\n"
+      "level, where that is possible (see 'halcyon levels'), and lists the changes on stderr.",
       cmd_dump, VALUE_FILE },
     { "levels", CMD_LEVELS, "PATH [--case NAME]",
       "print the feature level that a model needs, and why",
       "For each example: the feature level (HAL version) that its model needs, and what needs it;\n"
       "then the lowest level that the model can be converted to, with the changes and what they\n"
-      "lose. PATH is a spec file, a model, or a random case: random/s7/i123. --ops to --level are\n"
-      "those of 'halcyon random', for a random case that it generated with them.",
+      "lose. PATH is a spec file, a model, or the name of a random case, such as\n"
+      "random/v1/s7/i123.",
       cmd_levels, VALUE_FILE },
     { "ops", CMD_OPS, "[NAME...] [--markdown]", "print the manual of operations",
       "Without a name: one line for each operation. With names: their manual, made from the\n"

@@ -28,8 +28,4 @@ struct chosen_cases;
 int command_campaign(const struct options *o,
                      int (*make)(struct chosen_cases *c, struct cases *cases, struct why *w));
 
-/* Sets o->graphs to the generator's options of a recorded run, which options_put_graphs() wrote.
- * *ret_words, to be freed, has the words that they point to, also after a failure. */
-int recorded_graphs(struct options *o, const char *graphs, char **ret_words, struct why *w);
-
 #endif

@@ -99,8 +99,6 @@ static void put_replay(const struct campaign *c, uint64_t ordinal, const char *n
     if (file) {
         buffer_puts(b, " --case ");
         buffer_put_quoted(b, name);
-    } else if (!c->cases->spec) {
-        options_put_graphs(b, &c->cases->graphs);
     }
     buffer_puts(b, " -d ");
     buffer_put_quoted(b, c->target[target]);

@@ -24,9 +24,9 @@ char *results_schema(void);
 
 enum results_mode { RESULTS_READ, RESULTS_WRITE };
 
-/* Opens a database.  WRITE creates the file if there is none, and upgrades a database of version 1
- * or 2. A file that is not a results database, or is newer, is WHY_INVALID and is not changed; so
- * is a name that means no file to SQLite: "", ":memory:", "file:...". */
+/* Opens a database.  WRITE creates the file if there is none, and upgrades a database of an older
+ * version.  A file that is not a results database, or is newer, is WHY_INVALID and is not changed;
+ * so is a name that means no file to SQLite: "", ":memory:", "file:...". */
 int results_open(const char *path, enum results_mode mode, struct results **ret_results,
                  struct why *w);
 /* Commits, releases the current run and frees; NULL does nothing. */

@@ -21,6 +21,23 @@ static const char after[] =
     "ratio, replay) SELECT * FROM verdicts_1; "
     "DROP TABLE verdicts_1; ";
 
+/* From version 3 to 4: names of random cases without the generator's version and options get them,
+ * as version 0, whose graphs cannot be generated any more; so do the commands that replay them. */
+#define GRAPHS                                                                                     \
+    "CASE WHEN json_valid(r.options) THEN coalesce(r.options ->> '$.graphs', '') ELSE '' END"
+#define NEW_NAME                                                                                   \
+    "'random/v0' || replace(replace(" GRAPHS ", ' --', '/'), ' ', '=') || substr(c.name, 7)"
+#define OLD_CASES "c.run = r.run AND c.file IS NULL AND c.name GLOB 'random/s[0-9]*/i[0-9]*'"
+static const char version_4[] =
+    "UPDATE verdicts SET replay = replace(replay, 'halcyon replay ' || c.name || " GRAPHS
+    " || ' ', 'halcyon replay ' || " NEW_NAME " || ' ') FROM cases c, runs r "
+    "WHERE verdicts.case_id = c.case_id AND replay IS NOT NULL AND " OLD_CASES "; "
+    "UPDATE cases SET name = " NEW_NAME " FROM cases c, runs r "
+    "WHERE cases.case_id = c.case_id AND " OLD_CASES "; ";
+#undef GRAPHS
+#undef NEW_NAME
+#undef OLD_CASES
+
 /* Appends the part of the schema from the text `from` to an empty line, or to its end. */
 static void put_part(sqlite3_str *sql, const char *from, bool to_end)
 {
@@ -52,6 +69,7 @@ char *results_upgrade_sql(int version)
                                    "ALTER TABLE verdicts ADD COLUMN failed_attempts INTEGER; ");
     if (version < 3)
         put_part(sql, "CREATE TABLE unloaded_files", false);
+    sqlite3_str_appendall(sql, version_4);
     put_part(sql, "CREATE VIEW details", true);
     sqlite3_str_appendall(sql, "PRAGMA user_version = 4");
     return sqlite3_str_finish(sql);

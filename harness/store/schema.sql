@@ -17,6 +17,7 @@
 --
 -- Version 4 (a version lacks what is marked "since" a later one; opening such a database for writing
 -- upgrades it).  Columns marked "reserved" are not written yet.
+-- Since 4 the name of a random case has the version and options of its generator; upgraded names have v0.
 
 PRAGMA application_id = 1212238937; -- "HALY"
 PRAGMA user_version = 4;
@@ -60,7 +61,7 @@ CREATE TABLE cases (
     case_id     INTEGER PRIMARY KEY,
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     ordinal     INTEGER NOT NULL,   -- position in the plan
-    name        TEXT NOT NULL,      -- random/s7/i123, spec/V1_2/add_v1_2/add_v1_2_2
+    name        TEXT NOT NULL,      -- random/v1/s7/i123, spec/V1_2/add_v1_2/add_v1_2_2
     file        TEXT,               -- where a spec came from
     seed        INTEGER,            -- of a random case; 64 bits, may look negative
     idx         INTEGER,

@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     struct tally all = { .only = getenv("CORPUS_ONLY") };
     const struct specs_options options = { .threads = 1 };
     struct why w = { 0 };
-    int rc = argc < 3 ? -1 : waivers_load(argv[1], &all.waivers, &w);
+    int rc = argc < 3 ? -1 : waivers_load(argv[1], false, &all.waivers, &w);
 
     for (int i = 2; i < argc && rc == 0; i++) {
         if (access(argv[i], R_OK) != 0) {

@@ -74,7 +74,7 @@ static struct results *open_new(void)
     return r;
 }
 
-/* Writes a case of random/s7 with these verdicts; failing ones get a specification. */
+/* Writes a case of random/v1/s7 with these verdicts; failing ones get a specification. */
 static void write_case(struct results *r, uint64_t ordinal, enum verdict first, enum verdict second)
 {
     char name[32];
@@ -85,7 +85,7 @@ static void write_case(struct results *r, uint64_t ordinal, enum verdict first, 
     for (int t = 0; t < 2; t++)
         verdict[t].replay = verdict_conforming(result[t].verdict) ? NULL : "replay";
     bool conforming = verdict_conforming(first) && verdict_conforming(second);
-    snprintf(name, sizeof name, "random/s7/i%d", (int) ordinal);
+    snprintf(name, sizeof name, "random/v1/s7/i%d", (int) ordinal);
     struct case_row c = { .ordinal = ordinal,
                           .name = name,
                           .seed = UINT64_MAX,
@@ -141,8 +141,8 @@ START_TEST(cases_are_found)
     struct recorded_case f;
     struct why w;
     ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
-    ck_assert_int_eq(results_find_case(r, "random/s7/i9", &f, &w), 0);
-    ck_assert_int_eq(results_find_case(r, "random/s7/i0", &f, &w), 1);
+    ck_assert_int_eq(results_find_case(r, "random/v1/s7/i9", &f, &w), 0);
+    ck_assert_int_eq(results_find_case(r, "random/v1/s7/i0", &f, &w), 1);
     ck_assert_str_eq(f.spec, "the spec");
     ck_assert_str_eq(f.options, "{\"seed\":\"7\"}");
     ck_assert_ptr_null(f.file);
@@ -526,6 +526,75 @@ START_TEST(version_1_is_upgraded_when_written)
 }
 END_TEST
 
+/* Two runs with other options have cases of one name in a database of version 3. */
+static const char two_runs[] =
+    "PRAGMA foreign_keys = OFF; PRAGMA user_version = 3; "
+    "DELETE FROM cases; DELETE FROM verdicts; DELETE FROM targets; DELETE FROM runs; "
+    "INSERT INTO runs (run, kind, command, options, version, judge, n_cases, started, finished) "
+    "VALUES (1, 'random', '', '{\"graphs\":\" --ops 1-5 --op ADD --types "
+    "TENSOR_FLOAT32,TENSOR_INT32 --max-dim 4 --level 2\"}', '0.3.0', 'bound', 1, '', ''), "
+    "(2, 'random', '', '{\"graphs\":\"\"}', '0.3.0', 'bound', 1, '', ''), "
+    "(3, 'run', '', 'not JSON', '0.3.0', 'bound', 1, '', ''); "
+    "INSERT INTO targets SELECT run, run, 0, 'a', '', '', '', '' FROM runs; "
+    "INSERT INTO cases (case_id, run, ordinal, name, n_operations) VALUES "
+    "(1, 1, 0, 'random/s7/i0', 1), (2, 2, 0, 'random/s7/i0', 1); "
+    "INSERT INTO cases (case_id, run, ordinal, name, file, n_operations) VALUES "
+    "(3, 3, 0, 'random/s7/i0', 'x.jsonl', 1), (4, 3, 1, 'random/single/s-1', 'x.jsonl', 1); "
+    "INSERT INTO verdicts (case_id, target, verdict, why, judge, stage, status, ms, checked, "
+    "wrong, replay) VALUES "
+    "(1, 1, 'fail', '', 'bound', 'done', 'NONE', 1, 1, 1, 'halcyon replay random/s7/i0 --ops 1-5 "
+    "--op ADD --types TENSOR_FLOAT32,TENSOR_INT32 --max-dim 4 --level 2 -d a'), "
+    "(2, 2, 'fail', '', 'bound', 'done', 'NONE', 1, 1, 1, 'halcyon replay random/s7/i0 -d a'), "
+    "(3, 3, 'fail', '', 'bound', 'done', 'NONE', 1, 1, 1, 'halcyon replay x.jsonl --case "
+    "random/s7/i0 -d a');";
+
+/* The failures that a page lists. */
+static int failures_of_report(void)
+{
+    char page[96], *line = NULL;
+    struct why w;
+    size_t size = 0;
+    int n = 0;
+    ck_assert_msg(report_write(path, folder, 0, &w) == 0, "%s", w.text);
+    snprintf(page, sizeof page, "%s/index.html", folder);
+    FILE *file = fopen(page, "re");
+    ck_assert_ptr_nonnull(file);
+    while (getline(&line, &size, file) >= 0)
+        n += strstr(line, "halcyon replay ") != NULL;
+    free(line);
+    fclose(file);
+    ck_assert_int_eq(unlink(page), 0);
+    return n;
+}
+
+START_TEST(names_of_version_3_get_their_options)
+{
+    static const char first[] =
+        "random/v0/ops=1-5/op=ADD/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i0";
+    char sql[400];
+    results_close(open_new());
+    run_sql(two_runs);
+    ck_assert_int_eq(failures_of_report(), 3); /* before the upgrade: none hides another one */
+    results_close(open_new());
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 4);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM details WHERE case_id = 1 AND name = '%s' AND "
+             "replay = 'halcyon replay %s -d a'",
+             first, first);
+    ck_assert_int_eq(query_int(sql), 1);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE case_id = 2 AND "
+                               "name = 'random/v0/s7/i0' AND "
+                               "replay = 'halcyon replay random/v0/s7/i0 -d a'"),
+                     1);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE case_id = 3 AND "
+                               "name = 'random/s7/i0' AND replay LIKE '% random/s7/i0 -d a'"),
+                     1);
+    ck_assert_int_eq(query_int("SELECT name = 'random/single/s-1' FROM cases WHERE case_id = 4"),
+                     1);
+    ck_assert_int_eq(failures_of_report(), 3);
+}
+END_TEST
+
 /* The columns of both must be in one order, for SELECT *. */
 START_TEST(an_upgraded_database_is_like_a_new_one)
 {
@@ -694,6 +763,7 @@ Suite *results_suite(void)
     tcase_add_test(t, a_run_that_was_taken_over_is_left);
     tcase_add_test(t, version_1_is_read_unchanged);
     tcase_add_test(t, version_1_is_upgraded_when_written);
+    tcase_add_test(t, names_of_version_3_get_their_options);
     tcase_add_test(t, an_upgraded_database_is_like_a_new_one);
     tcase_add_test(t, version_3_is_upgraded);
     tcase_add_test(t, a_flaky_verdict_has_its_attempts);
