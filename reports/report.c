@@ -19,9 +19,9 @@
 
 extern const char report_css[], report_js[];
 
-const char *const report_verdict[N_VERDICTS] = { "pass",      "waived",  "unsupported", "fail",
-                                                 "violation", "refused", "crash",       "hang",
-                                                 "flaky",     "error" };
+const char *const report_verdict[N_VERDICTS] = { "pass",   "undecided", "waived",  "unsupported",
+                                                 "fail",   "violation", "refused", "crash",
+                                                 "hang",   "flaky",     "error" };
 
 /* Gives a database of version 1 the columns of version 2 that the page shows. */
 static const char as_version_2[] =
@@ -41,7 +41,8 @@ static const char graphs_before_4[] =
 /* Creates the table of verdicts that the page covers.  %s: what else distinguishes cases. */
 static const char shown[] =
     "CREATE TEMP TABLE shown AS SELECT max(d.run) AS run, d.case_id, d.target_ordinal, d.uri, "
-    "d.name, d.verdict, d.conforming, d.ms, d.checked FROM details d WHERE %lld IN (0, d.run) "
+    "d.name, CASE WHEN " PASSED_UNDECIDED " THEN 'undecided' ELSE d.verdict END AS verdict, "
+    "d.conforming, d.ms, d.checked FROM details d WHERE %lld IN (0, d.run) "
     "GROUP BY d.name, d.file, d.uri%s";
 
 /* --- queries, and the formatting of their values */

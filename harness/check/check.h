@@ -28,11 +28,12 @@ struct check_result {
     bool died;                  /* the driver's process, which is not the worker's */
     int32_t signal;             /* that it died of; 0: of none */
     char confirmed[160];        /* of a death that was run again: "repeats", "does not repeat; after
-                                   case random/s1/i3"; else "" */
+                                   case random/v1/s1/i3"; else "" */
     bool lost;               /* converting the model to the target's HAL version lost something */
     double ms;               /* wall clock in the driver */
     uint64_t device_ns;      /* time on device; HAL_NO_TIME: not reported */
-    uint64_t checked, wrong; /* elements compared; those outside their bound */
+    uint64_t checked, wrong; /* elements compared, none in a pass without outputs or elements:
+                                check_judge(); those outside their bound */
     /* The worst element: ratio = |actual - expected| / bound. */
     int32_t output;   /* index among the model's outputs; -1: none was compared */
     uint64_t element; /* row-major index in it */
@@ -83,9 +84,11 @@ uint64_t check_extra_ns(const struct check *c);
  * is to be passed to check_judge(), which frees it. */
 int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
               struct check_result *ret_result);
-/* Judges an outcome into *r and frees it.  With target `golden` and judge BOUND, where the
- * reference would be compared with itself, the values that the example expects are judged instead,
- * if any. detail: gets lines of text about each output; may be NULL. */
+/* Judges an outcome into *r and frees it.  A pass compares at least one element, or all that there
+ * is: the failure of the execution, where the example requires that, or the shapes, where no output
+ * has elements.  Otherwise the verdict is UNDECIDED.  With target `golden` and judge BOUND, where
+ * the reference would be compared with itself, the values that the example expects are judged
+ * instead, if any. detail: gets lines of text about each output; may be NULL. */
 void check_judge(struct check *c, struct outcome *o, struct check_result *r, struct buffer *detail);
 
 /* A result without an outcome: the verdict of a case whose process died or that could not be run.

@@ -4,6 +4,7 @@
 
 const char *const verdict_name[VERDICT_COUNT] = {
     [VERDICT_PASS] = "pass",
+    [VERDICT_UNDECIDED] = "undecided",
     [VERDICT_FAIL] = "fail",
     [VERDICT_VIOLATION] = "violation",
     [VERDICT_REFUSED] = "refused",
@@ -17,7 +18,8 @@ const char *const verdict_name[VERDICT_COUNT] = {
 
 bool verdict_conforming(enum verdict v)
 {
-    return v == VERDICT_PASS || v == VERDICT_UNSUPPORTED || v == VERDICT_WAIVED;
+    return v == VERDICT_PASS || v == VERDICT_UNDECIDED || v == VERDICT_UNSUPPORTED ||
+           v == VERDICT_WAIVED;
 }
 
 int verdict_by_name(const char *name)

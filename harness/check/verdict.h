@@ -7,6 +7,7 @@
 
 enum verdict {
     VERDICT_PASS,
+    VERDICT_UNDECIDED,   /* the case ran, but no element could be compared, by no path */
     VERDICT_FAIL,        /* wrong numbers */
     VERDICT_VIOLATION,   /* breaks the HAL contract: wrong status, shape, timing, touched memory */
     VERDICT_REFUSED,     /* reported the model as supported, then failed to prepare or execute it */

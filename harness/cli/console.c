@@ -259,6 +259,7 @@ static void summary_json(const struct summary *s, const struct totals *all)
     json_t *o = json_object();
     for (int v = 0; v < VERDICT_COUNT; v++)
         json_object_set_new(o, verdict_name[v], json_integer((json_int_t) all->n[v]));
+    json_object_set_new(o, "compared", json_integer((json_int_t) all->compared));
     json_object_set_new(o, "cases", json_integer((json_int_t) s->n_cases));
     json_object_set_new(o, "not_run", json_integer((json_int_t) s->not_run));
     set_text(o, "ended", s->ended);
@@ -279,14 +280,15 @@ static void summary_json(const struct summary *s, const struct totals *all)
     print_json(line);
 }
 
-/* The table has columns for pass and for the verdicts that occurred.  row NULL: the heading. */
+/* The table has columns for pass, undecided and the verdicts that occurred.  row NULL: the heading.
+ */
 static void print_row(const char *title, int width, const struct totals *all,
                       const struct totals *row)
 {
     text_put(stdout, TEXT_TERMINAL, title, 0);
     printf("%*s", width - (int) strlen(title), "");
     for (int v = 0; v < VERDICT_COUNT; v++) {
-        if (v != VERDICT_PASS && !all->n[v])
+        if (v != VERDICT_PASS && v != VERDICT_UNDECIDED && !all->n[v])
             continue;
         int column = (int) strlen(verdict_name[v]);
         column = column < 9 ? 9 : column;
@@ -339,6 +341,8 @@ void console_summary(struct console *c, const struct summary *s)
     for (uint32_t t = 0; t < s->n_targets; t++)
         for (int v = 0; v < VERDICT_COUNT; v++)
             all.n[v] += s->totals[t].n[v];
+    for (uint32_t t = 0; t < s->n_targets; t++)
+        all.compared += s->totals[t].compared;
     console_clear(c);
     if (c->json) {
         summary_json(s, &all);
@@ -356,6 +360,8 @@ void console_summary(struct console *c, const struct summary *s)
         printf("%llu not conforming", (unsigned long long) bad);
     else
         printf("all %sconforming", s->not_run ? "that ran are " : "");
+    printf("; %llu element%s compared", (unsigned long long) all.compared,
+           all.compared == 1 ? "" : "s");
     if (s->not_run)
         printf("; %llu not run", (unsigned long long) s->not_run);
     if (s->ended)

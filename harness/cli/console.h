@@ -13,6 +13,7 @@
 
 struct totals {
     uint64_t n[VERDICT_COUNT];
+    uint64_t compared; /* elements */
 };
 
 struct console {

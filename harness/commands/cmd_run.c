@@ -138,9 +138,18 @@ static const char *const ended[] = {
     [CAMPAIGN_TIME] = "ended by --for",
 };
 
+static void set_compared(uint32_t target, uint64_t compared, void *user)
+{
+    struct campaign *c = user;
+    if (target < c->n_targets)
+        c->totals[target].compared = compared;
+}
+
 static int finish(struct campaign *c, struct why *w)
 {
     const struct options *o = c->options;
+    /* The database has those of a resumed run's first part, too, and not those of amended cases. */
+    TRY(results_each_target(c->results, set_compared, c, w));
     if (c->end == CAMPAIGN_COMPLETE)
         TRY(results_finish_run(c->results, console_now() - o->begun, w));
     struct summary s = { .target = c->target,

@@ -15,7 +15,9 @@ const struct command command_table[] = {
       "files in and below a folder, on each target. Outputs that a file expects are judged with\n"
       "the tolerances of the NNAPI suites (cts). A model without expected outputs is run on\n"
       "generated inputs and judged against the reference (bound). Verdicts are written to the\n"
-      "results database. Bad files of a folder are listed at the end; the others are run, and the\n"
+      "results database. A case of which no element could be compared is undecided, which "
+      "conforms\n"
+      "but is no pass. Bad files of a folder are listed at the end; the others are run, and the\n"
       "exit status is 2, unless --skip-bad is given.",
       cmd_run, VALUE_FILE },
     { "random", CMD_RANDOM, "-d TARGET [-d TARGET...] [--seed S] [--count N]",

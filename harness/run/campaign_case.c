@@ -166,6 +166,7 @@ static void count_and_print(struct campaign *c, uint64_t ordinal, uint32_t targe
         c->totals[target].n[*known - 1]--;
     *known = (unsigned char) (v->result.verdict + 1);
     c->totals[target].n[v->result.verdict]++;
+    c->totals[target].compared += v->result.checked;
     console_verdict(&c->console, name, c->target[target], &v->result, &v->texts);
 }
 

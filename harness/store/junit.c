@@ -17,7 +17,7 @@ static const char *column(sqlite3_stmt *s, int i)
     return (const char *) sqlite3_column_text(s, i);
 }
 
-/* What JUnit makes of a verdict: conforming ones without a result are skipped. */
+/* What JUnit makes of a verdict: conforming ones without a comparison are skipped. */
 enum junit_kind { PASSED, SKIPPED, FAILURE, ERROR, N_KINDS };
 
 static enum junit_kind kind_of(const char *name)
@@ -94,24 +94,29 @@ static int put_suite(struct results *r, FILE *to, int64_t target, const char *ur
     return step == SQLITE_DONE ? 0 : results_failed(r, w);
 }
 
-/* The numbers of a suite, one target. */
+/* The numbers of a suite, one target, and the end of its tag. */
 static int put_counts(struct results *r, FILE *to, int64_t target, struct why *w)
 {
     sqlite3_stmt *s;
     TRY(results_prepare(r,
-                        "SELECT verdict, count(*), sum(ms) / 1000 FROM verdicts WHERE target = ?1 "
-                        "GROUP BY verdict",
+                        "SELECT verdict, count(*), sum(ms) / 1000, sum(checked) FROM verdicts "
+                        "WHERE target = ?1 GROUP BY verdict",
                         &s, w));
     sqlite3_bind_int64(s, 1, target);
     int step, all = 0, n[N_KINDS] = { 0 };
+    int64_t compared = 0;
     double seconds = 0;
     while ((step = sqlite3_step(s)) == SQLITE_ROW) {
         n[kind_of(column(s, 0))] += sqlite3_column_int(s, 1);
         all += sqlite3_column_int(s, 1);
         seconds += sqlite3_column_double(s, 2);
+        compared += sqlite3_column_int64(s, 3);
     }
-    fprintf(to, " tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%.6f\"", all,
-            n[FAILURE], n[ERROR], n[SKIPPED], seconds);
+    fprintf(to,
+            " tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%.6f\">\n"
+            "    <properties>\n      <property name=\"elements compared\" value=\"%lld\"/>\n"
+            "    </properties>\n",
+            all, n[FAILURE], n[ERROR], n[SKIPPED], seconds, (long long) compared);
     sqlite3_finalize(s);
     return step == SQLITE_DONE ? 0 : results_failed(r, w);
 }
@@ -129,7 +134,6 @@ static int put_suites(struct results *r, FILE *to, struct why *w)
         put_escaped(to, column(s, 1));
         fputs("\"", to);
         failed = put_counts(r, to, target, w);
-        fputs(">\n", to);
         if (!failed)
             failed = put_suite(r, to, target, column(s, 1), w);
         fputs("  </testsuite>\n", to);

@@ -69,6 +69,11 @@ int results_each_verdict(struct results *r,
                                       void *user),
                          void *user, struct why *w);
 
+/* Calls each() for every target of the current run, with the number of elements compared. */
+int results_each_target(struct results *r,
+                        void (*each)(uint32_t target, uint64_t compared, void *user), void *user,
+                        struct why *w);
+
 struct verdict_row {
     const struct check_result *result;
     const char *replay, *printed, *backtrace; /* NULL: none; replay: where it is not conforming */

@@ -271,6 +271,23 @@ int results_each_verdict(struct results *r,
     return step == SQLITE_DONE ? 0 : results_failed(r, w);
 }
 
+int results_each_target(struct results *r,
+                        void (*each)(uint32_t target, uint64_t compared, void *user), void *user,
+                        struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "SELECT target_ordinal, sum(checked) FROM details WHERE run = ?1 "
+                        "GROUP BY target_ordinal",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    int step;
+    while ((step = sqlite3_step(s)) == SQLITE_ROW)
+        each((uint32_t) sqlite3_column_int(s, 0), (uint64_t) sqlite3_column_int64(s, 1), user);
+    sqlite3_finalize(s);
+    return step == SQLITE_DONE ? 0 : results_failed(r, w);
+}
+
 int results_each_note(struct results *r,
                       int (*each)(uint32_t target, const char *text, void *user, struct why *w),
                       void *user, struct why *w)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "harness/store/results_internal.h"
+#include "reports/database.h"
 
 extern const char schema_sql[];
 
@@ -21,14 +22,16 @@ static const char after[] =
     "ratio, replay) SELECT * FROM verdicts_1; "
     "DROP TABLE verdicts_1; ";
 
-/* From version 3 to 4: names of random cases without the generator's version and options get them,
- * as version 0, whose graphs cannot be generated any more; so do the commands that replay them. */
+/* From version 3 to 4: passes without a comparison are undecided.  Names of random cases without
+ * the generator's version and options get them, as version 0, whose graphs cannot be generated any
+ * more; so do the commands that replay them. */
 #define GRAPHS                                                                                     \
     "CASE WHEN json_valid(r.options) THEN coalesce(r.options ->> '$.graphs', '') ELSE '' END"
 #define NEW_NAME                                                                                   \
     "'random/v0' || replace(replace(" GRAPHS ", ' --', '/'), ' ', '=') || substr(c.name, 7)"
 #define OLD_CASES "c.run = r.run AND c.file IS NULL AND c.name GLOB 'random/s[0-9]*/i[0-9]*'"
 static const char version_4[] =
+    "UPDATE verdicts SET verdict = 'undecided' WHERE " PASSED_UNDECIDED "; "
     "UPDATE verdicts SET replay = replace(replay, 'halcyon replay ' || c.name || " GRAPHS
     " || ' ', 'halcyon replay ' || " NEW_NAME " || ' ') FROM cases c, runs r "
     "WHERE verdicts.case_id = c.case_id AND replay IS NOT NULL AND " OLD_CASES "; "

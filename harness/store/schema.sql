@@ -17,7 +17,8 @@
 --
 -- Version 4 (a version lacks what is marked "since" a later one; opening such a database for writing
 -- upgrades it).  Columns marked "reserved" are not written yet.
--- Since 4 the name of a random case has the version and options of its generator; upgraded names have v0.
+-- Since 4 the name of a random case has the version and options of its generator; upgraded names have v0;
+-- there is the verdict undecided.
 
 PRAGMA application_id = 1212238937; -- "HALY"
 PRAGMA user_version = 4;
@@ -92,7 +93,8 @@ CREATE TABLE verdicts (
     status      TEXT NOT NULL,      -- HAL status of the call that ended it
     ms          REAL NOT NULL,      -- wall clock in the driver
     device_ns   INTEGER,            -- time on the device, as the driver reports it
-    checked     INTEGER NOT NULL,   -- elements compared, those of operations run alone too
+    checked     INTEGER NOT NULL,   -- elements compared, those of operations run alone too; a pass with 0: only
+                                    -- shapes, or the failure that the example requires; else it is undecided
     wrong       INTEGER NOT NULL,   -- elements outside their bound
     -- The worst element, where outputs were compared: ratio = |actual - expected| / bound.
     output      INTEGER,            -- index among the model's outputs

@@ -159,14 +159,52 @@ START_TEST(an_undecided_shape_may_differ)
     begin(&f, JUDGE_BOUND);
     f.check.result.open[0] = true;
     struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 2));
-    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    ck_assert_int_eq(r.verdict, VERDICT_UNDECIDED);
     ck_assert_uint_eq(r.checked, 0);
-    ck_assert_str_eq(r.why, "no element could be compared");
+    ck_assert_str_eq(r.why, "no element could be compared: any value is within the error bound");
     r = judge(&f, answer(STAGE_EXECUTE, HAL_OUTPUT_INSUFFICIENT_SIZE, NULL, 0));
-    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    ck_assert_int_eq(r.verdict, VERDICT_UNDECIDED);
+    ck_assert_msg(strstr(r.why, "the right number of elements is open"), "%s", r.why);
+    /* A shape without elements is no comparison either where the right one is open. */
+    r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 0));
+    ck_assert_int_eq(r.verdict, VERDICT_UNDECIDED);
     f.check.result.open[0] = false;
     r = judge(&f, answer(STAGE_EXECUTE, HAL_OUTPUT_INSUFFICIENT_SIZE, NULL, 0));
     ck_assert_int_eq(r.verdict, VERDICT_REFUSED);
+    check_done(&f.check);
+}
+END_TEST
+
+START_TEST(infinite_bounds_are_undecided)
+{
+    struct fixture f;
+    float wrong[3] = { 9, 9, 2 };
+    begin(&f, JUDGE_BOUND);
+    for (int i = 0; i < 3; i++)
+        f.check.result.bound[0][i] = INFINITY;
+    struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, wrong, 3));
+    ck_assert_int_eq(r.verdict, VERDICT_UNDECIDED);
+    ck_assert_uint_eq(r.checked, 0);
+    f.check.result.bound[0][2] = 0; /* one element is enough for a comparison */
+    r = judge(&f, answer(STAGE_DONE, HAL_NONE, wrong, 3));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    ck_assert_uint_eq(r.checked, 1);
+    check_done(&f.check);
+}
+END_TEST
+
+/* Of outputs without elements the shape is all that there is to compare. */
+START_TEST(shapes_without_elements_are_compared)
+{
+    struct fixture f;
+    begin(&f, JUDGE_CTS);
+    f.check.out_shape[0].dim[0] = f.out.shape.dim[0] = 0;
+    struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 0));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    ck_assert_uint_eq(r.checked, 0);
+    ck_assert_str_eq(r.why, "no output has elements; the shapes were compared");
+    r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 1));
+    ck_assert_int_eq(r.verdict, VERDICT_VIOLATION);
     check_done(&f.check);
 }
 END_TEST
@@ -252,21 +290,23 @@ START_TEST(ignored_outputs_are_not_compared)
     begin(&f, JUDGE_CTS);
     f.e.ignored = &ignored;
     struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, wrong, 3));
-    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    ck_assert_int_eq(r.verdict, VERDICT_UNDECIDED);
     ck_assert_uint_eq(r.checked, 0);
-    ck_assert_str_eq(r.why, "no element could be compared");
+    ck_assert_str_eq(r.why,
+                     "no element could be compared: the example ignores the values of every output "
+                     "(--judge bound compares them)");
     check_done(&f.check);
 }
 END_TEST
 
-START_TEST(only_three_verdicts_conform)
+START_TEST(only_four_verdicts_conform)
 {
     int n = 0;
     for (int v = 0; v < VERDICT_COUNT; v++) {
         n += verdict_conforming((enum verdict) v);
         ck_assert_int_eq(verdict_by_name(verdict_name[v]), v);
     }
-    ck_assert_int_eq(n, 3);
+    ck_assert_int_eq(n, 4);
     ck_assert_int_eq(verdict_by_name("skipped"), -1);
 }
 END_TEST
@@ -520,12 +560,14 @@ Suite *check_suite(void)
     tcase_add_test(t, the_reference_is_compared_with_expected_values);
     tcase_add_test(t, a_wrong_shape_is_a_violation);
     tcase_add_test(t, an_undecided_shape_may_differ);
+    tcase_add_test(t, infinite_bounds_are_undecided);
+    tcase_add_test(t, shapes_without_elements_are_compared);
     tcase_add_test(t, random_results_are_judged_by_distribution);
     tcase_add_test(t, stages_map_to_verdicts);
     tcase_add_test(t, a_contract_violation_takes_precedence);
     tcase_add_test(t, expected_failures_must_fail_at_execution);
     tcase_add_test(t, ignored_outputs_are_not_compared);
-    tcase_add_test(t, only_three_verdicts_conform);
+    tcase_add_test(t, only_four_verdicts_conform);
     tcase_add_test(t, options_are_parsed);
     tcase_add_test(t, invalid_options_are_reported);
     tcase_add_test(t, options_of_the_generator_are_written_back);

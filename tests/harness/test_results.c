@@ -274,6 +274,28 @@ START_TEST(a_note_is_kept_once)
 }
 END_TEST
 
+static void add_compared(uint32_t target, uint64_t compared, void *user)
+{
+    ((uint64_t *) user)[target] += compared;
+}
+
+/* Also those of the part of a run before it was resumed. */
+START_TEST(compared_elements_are_counted_by_target)
+{
+    write_killed_run();
+    run_sql("UPDATE verdicts SET checked = 9 WHERE case_id = 1 AND target = 2");
+    struct results *r = open_new();
+    struct why w;
+    uint64_t compared[2] = { 0 };
+    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1); /* removes case 1 */
+    write_case(r, 1, VERDICT_PASS, VERDICT_PASS);
+    ck_assert_int_eq(results_each_target(r, add_compared, compared, &w), 0);
+    ck_assert_uint_eq(compared[0], 4 + 4); /* a_fail() */
+    ck_assert_uint_eq(compared[1], 9 + 4);
+    results_close(r);
+}
+END_TEST
+
 struct seen {
     int n;
     uint64_t ordinals;
@@ -567,6 +589,26 @@ static int failures_of_report(void)
     return n;
 }
 
+/* Passes without a comparison; those with one, of a status or of elements, stay. */
+START_TEST(passes_of_version_3_become_undecided)
+{
+    results_close(open_new());
+    run_sql(two_runs);
+    run_sql("UPDATE verdicts SET verdict = 'pass', checked = 0, replay = NULL, why = CASE case_id "
+            "WHEN 1 THEN 'no element could be compared; lost at this HAL version: x' "
+            "WHEN 2 THEN 'undecided: the right number of elements is open' "
+            "ELSE 'execution fails, as the example requires' END");
+    ck_assert_int_eq(failures_of_report(), 0);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 3);
+    results_close(open_new());
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE verdict = 'undecided' AND "
+                               "conforming AND case_id IN (1, 2)"),
+                     2);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE verdict = 'pass'"), 1);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+}
+END_TEST
+
 START_TEST(names_of_version_3_get_their_options)
 {
     static const char first[] =
@@ -755,6 +797,7 @@ Suite *results_suite(void)
     tcase_add_test(t, a_verdict_is_amended);
     tcase_add_test(t, junit_has_what_the_driver_printed);
     tcase_add_test(t, a_note_is_kept_once);
+    tcase_add_test(t, compared_elements_are_counted_by_target);
     tcase_add_test(t, a_failing_case_without_its_spec_was_not_run);
     tcase_add_test(t, a_run_has_one_writer);
     tcase_add_test(t, a_dead_writer_does_not_block);
@@ -763,6 +806,7 @@ Suite *results_suite(void)
     tcase_add_test(t, a_run_that_was_taken_over_is_left);
     tcase_add_test(t, version_1_is_read_unchanged);
     tcase_add_test(t, version_1_is_upgraded_when_written);
+    tcase_add_test(t, passes_of_version_3_become_undecided);
     tcase_add_test(t, names_of_version_3_get_their_options);
     tcase_add_test(t, an_upgraded_database_is_like_a_new_one);
     tcase_add_test(t, version_3_is_upgraded);

@@ -106,6 +106,21 @@ START_TEST(report_of_conforming_verdicts)
 }
 END_TEST
 
+START_TEST(report_shows_what_was_compared)
+{
+    run_sql(TARGET CASES PASS VERDICT
+            "(2,1,'undecided','no element could be compared','bound','done','NONE',1,0,0,NULL,NULL,"
+            "NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);");
+    char *page = page_of(0);
+    ck_assert_ptr_nonnull(strstr(page, "All 2 verdicts conform"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>1 undecided</b>"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>1</b><i class=\"undecided\"></i>"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>1</b><i class=\"pass\"></i>"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>9</b><i class=\"\"></i><span>elements compared"));
+    free(page);
+}
+END_TEST
+
 START_TEST(report_shows_a_failure)
 {
     static const char *const parts[] = {
@@ -252,6 +267,7 @@ Suite *report_page_suite(void)
     tcase_add_checked_fixture(page, setup, teardown);
     tcase_add_test(page, report_of_an_empty_database);
     tcase_add_test(page, report_of_conforming_verdicts);
+    tcase_add_test(page, report_shows_what_was_compared);
     tcase_add_test(page, report_shows_a_failure);
     tcase_add_test(page, report_shows_the_newest_verdict);
     tcase_add_test(page, report_shows_that_a_run_is_unfinished);

@@ -28,7 +28,7 @@ void seeds_of_files(void)
     write_text("fuzz_waivers", "valid",
                "# case target reason\n\nspec/V1_2/* sim:cpu known\nrandom/v1/*/s?/i[0-9] lib:*  "
                "two words\n");
-    write_text("fuzz_waivers", "old_name", "random/s1/i0 sim:cpu known\n# odd length: random\n");
+    write_text("fuzz_waivers", "old_name", "random/s1/i0 sim:cpu known\n# of odd length\n");
     write_text("fuzz_waivers", "no_reason", "spec/* sim:cpu\n");
     write_text("fuzz_waivers", "crlf", "a b c\r\n\td e f");
     write_text(
