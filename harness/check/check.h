@@ -32,8 +32,8 @@ struct check_result {
     bool lost;               /* converting the model to the target's HAL version lost something */
     double ms;               /* wall clock in the driver */
     uint64_t device_ns;      /* time on device; HAL_NO_TIME: not reported */
-    uint64_t checked, wrong; /* elements compared, none in a pass without outputs or elements:
-                                check_judge(); those outside their bound */
+    uint64_t checked, wrong; /* elements compared (a pass with 0: check_judge()); those outside
+                                their bound */
     /* The worst element: ratio = |actual - expected| / bound. */
     int32_t output;   /* index among the model's outputs; -1: none was compared */
     uint64_t element; /* row-major index in it */
