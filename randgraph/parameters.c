@@ -17,7 +17,7 @@ struct parameter {
     const char *key;
     int (*set)(const struct parameter *p, struct randgraph_options *o, const char *value,
                struct why *w);
-    /* Writes the value.  False: it is the default. */
+    /* Writes the value.  False: it is the default, and the text is not used. */
     bool (*put)(const struct parameter *p, const struct randgraph_options *o,
                 char value[RANDGRAPH_VALUE]);
     size_t member; /* in struct randgraph_options */
@@ -185,11 +185,12 @@ static int set_weights(const struct parameter *p, struct randgraph_options *o, c
 static bool put_weights(const struct parameter *p, const struct randgraph_options *o,
                         char value[RANDGRAPH_VALUE])
 {
-    uint64_t usual = randgraph_weights_digest(&randgraph_weights_default);
-    uint64_t digest = o->weights ? randgraph_weights_digest(o->weights) : usual;
     (void) p;
+    if (!o->weights)
+        return false;
+    uint64_t digest = randgraph_weights_digest(o->weights);
     snprintf(value, RANDGRAPH_VALUE, "%016" PRIx64, digest);
-    return digest != usual;
+    return digest != randgraph_weights_digest(&randgraph_weights_default);
 }
 
 #define MEMBER(name) offsetof(struct randgraph_options, name)
