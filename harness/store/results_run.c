@@ -314,6 +314,30 @@ static char *column_copy(sqlite3_stmt *s, int i)
     return text ? strdup(text) : NULL;
 }
 
+/* Names of a database before version 4 lack the options of random cases: several cases, of runs
+ * with different options, may have one name. */
+static int check_old_name(struct results *r, const char *name, struct why *w)
+{
+    sqlite3_stmt *s;
+    if (!randgraph_is_old_name(name))
+        return 0;
+    TRY(results_prepare(r,
+                        "SELECT count(DISTINCT CASE WHEN json_valid(options) THEN options ->> "
+                        "'$.graphs' END) FROM cases JOIN runs USING (run) WHERE name = ?1 AND "
+                        "file IS NULL",
+                        &s, w));
+    bind(s, 1, name);
+    int n = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int(s, 0) : -1;
+    sqlite3_finalize(s);
+    if (n < 0)
+        return results_failed(r, w);
+    REQUIRE(w, n <= 1,
+            "%s: has %d cases %s, generated with different options; 'halcyon run' or 'halcyon "
+            "random' with this database upgrades it, and gives each a name of its own",
+            r->path, n, name);
+    return 0;
+}
+
 static int find_row(struct results *r, const char *name, struct recorded_case *f, int64_t *ret_case,
                     struct why *w)
 {
@@ -347,6 +371,7 @@ int results_find_case(struct results *r, const char *name, struct recorded_case 
 {
     struct recorded_case f = { 0 };
     int64_t case_id = 0;
+    TRY(check_old_name(r, name, w));
     int found = find_row(r, name, &f, &case_id, w);
     if (found <= 0)
         return found;

@@ -614,8 +614,16 @@ START_TEST(names_of_version_3_get_their_options)
     static const char first[] =
         "random/v0/ops=1-5/op=ADD/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i0";
     char sql[400];
+    struct results *r;
+    struct recorded_case f;
+    struct why w;
     results_close(open_new());
     run_sql(two_runs);
+    ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
+    ck_assert_int_eq(results_find_case(r, "random/s7/i0", &f, &w), -1);
+    ck_assert_msg(strstr(w.text, "has 2 cases random/s7/i0, generated with different options"),
+                  "%s", w.text);
+    results_close(r);
     ck_assert_int_eq(failures_of_report(), 3); /* before the upgrade: none hides another one */
     results_close(open_new());
     ck_assert_int_eq(query_int("PRAGMA user_version"), 4);
