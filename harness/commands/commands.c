@@ -15,19 +15,16 @@ const struct command command_table[] = {
       "files in and below a folder, on each target. Outputs that a file expects are judged with\n"
       "the tolerances of the NNAPI suites (cts). A model without expected outputs is run on\n"
       "generated inputs and judged against the reference (bound). Verdicts are written to the\n"
-      "results database. A case of which no element could be compared is undecided, which "
-      "conforms\n"
+      "results database. A case of which no element could be compared is undecided: it conforms,\n"
       "but is no pass. Bad files of a folder are listed at the end; the others are run, and the\n"
       "exit status is 2, unless --skip-bad is given.",
       cmd_run, VALUE_FILE },
     { "random", CMD_RANDOM, "-d TARGET [-d TARGET...] [--seed S] [--count N]",
       "run random models on targets, and judge the results",
-      "Generates random graphs and runs each on the targets. The name of a graph has the version "
-      "of\n"
-      "the generator, the options --ops to --level that are given, seed and index; it is enough "
-      "to\n"
-      "generate the graph again. Results are judged against the reference, within an error bound\n"
-      "computed for each element (bound). Verdicts are written to the results database.",
+      "Generates random graphs and runs each on the targets. The name of a graph has all that it\n"
+      "is generated from: version of the generator, options --ops to --level, seed and index.\n"
+      "Results are judged against the reference, within an error bound computed for each element\n"
+      "(bound). Verdicts are written to the results database.",
       cmd_random },
     { "conform", CMD_CONFORM, "-d TARGET [-d TARGET...] [--suite NAME] [--hal V]",
       "check drivers against the rules of the HAL, as the vendor test suites do",
@@ -47,11 +44,9 @@ const struct command command_table[] = {
     { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [--for-level L] [-o FILE]",
       "draw or convert a model (graphDump)",
       "Writes a model as a Graphviz graph (dot), as a drawing of it (svg), as a specification\n"
-      "(spec), or as a line of the JSON corpus (json). PATH is a spec file, a model, or the name "
-      "of\n"
-      "a random case, such as random/v1/s7/i123. --for-level converts the model to an older "
-      "feature\n"
-      "level, where that is possible (see 'halcyon levels'), and lists the changes on stderr.",
+      "(spec), or as a line of the JSON corpus (json). PATH is a spec file, a model, or the name\n"
+      "of a random case, such as random/v1/s7/i123. --for-level converts the model to an older\n"
+      "feature level, where that is possible ('halcyon levels'), and lists the changes on stderr.",
       cmd_dump, VALUE_FILE },
     { "levels", CMD_LEVELS, "PATH [--case NAME]",
       "print the feature level that a model needs, and why",
