@@ -311,12 +311,15 @@ int randgraph_parse_name(const char *name, struct randgraph_options *ret_options
     REQUIRE(w, !strcmp(part, "random"), "%s: not the name of a random case", name);
     TRY(parse_version(name, strsep(&rest, "/"), w));
     do {
-        part = strsep(&rest, "/");
-        if (!part || parse_part(part, rest, &o, &seed, w) < 0)
-            return part ? why_prefix(w, "%s: '%s'", name, part) : expect_form(name, w);
+        if (!(part = strsep(&rest, "/")))
+            return expect_form(name, w);
+        if (parse_part(part, rest, &o, &seed, w) < 0)
+            return why_prefix(w, "%s: '%s'", name, part);
     } while (strchr(part, '='));
-    if (*rest != 'i' || parse_u64(rest + 1, 0, UINT64_MAX, &index, w) < 0)
-        return *rest == 'i' ? why_prefix(w, "%s: '%s'", name, rest) : expect_form(name, w);
+    if (*rest != 'i')
+        return expect_form(name, w);
+    if (parse_u64(rest + 1, 0, UINT64_MAX, &index, w) < 0)
+        return why_prefix(w, "%s: '%s'", name, rest);
     randgraph_name(&o, seed, index, right);
     REQUIRE(w, !strcmp(name, right), "%s: expected %s (each case has one name)", name, right);
     *ret_options = o;
