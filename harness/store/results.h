@@ -134,8 +134,8 @@ struct recorded_case {
     char *target[32]; /* URIs of the targets on which it did not conform */
     uint32_t n_targets;
 };
-/* 1: found, to be freed with recorded_case_done(); 0: not in the database.  WHY_INVALID: the name is
- * one of a database before version 4, and stands for several cases. */
+/* 1: found, to be freed with recorded_case_done(); 0: not in the database.  WHY_INVALID: the name
+ * is one of a database before version 4, and stands for several cases. */
 int results_find_case(struct results *r, const char *name, struct recorded_case *ret_case,
                       struct why *w);
 void recorded_case_done(struct recorded_case *c);

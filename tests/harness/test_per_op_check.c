@@ -2,8 +2,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "harness/check/per_op_check.h"
 #include "golden/model/build.h"
+#include "harness/check/per_op_check.h"
 #include "tests/support/check_main.h"
 
 static struct build b;
