@@ -1,5 +1,7 @@
 #include "harness/cli/options.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stddef.h>
 #include <stdlib.h>
