@@ -18,8 +18,8 @@ extern const char *const stage_name[]; /* of enum stage: "supported", ... */
  */
 struct check_result {
     enum verdict verdict;
-    enum verdict
-        was; /* the verdict that VERDICT_WAIVED or VERDICT_FLAKY replaced; only for those */
+    enum verdict was; /* of VERDICT_FLAKY: the verdict of the first run; of VERDICT_WAIVED: the
+                         verdict that a baseline expects, VERDICT_WAIVED: the case was not run */
     uint32_t attempts, failed_attempts; /* runs with --rerun, the first one included, and those that
                                            did not conform; 0: run once */
     enum judge_kind judge;

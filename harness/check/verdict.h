@@ -15,7 +15,7 @@ enum verdict {
     VERDICT_CRASH,       /* the driver's process died */
     VERDICT_HANG,        /* the driver exceeded the time-out */
     VERDICT_FLAKY,       /* failed, and conformed when it was run again (--rerun) */
-    VERDICT_WAIVED,      /* a failure that a file of waivers lists */
+    VERDICT_WAIVED,      /* a failure that a baseline expects, or a case that it skips */
     VERDICT_ERROR,       /* Halcyon's own: the case could not be judged */
     VERDICT_COUNT
 };

@@ -107,14 +107,14 @@ static void set_text(json_t *o, const char *key, const char *from)
         json_object_set_new(o, key, text(from));
 }
 
-static void verdict_json(const char *name, const char *target, const struct check_result *r,
-                         const struct verdict_texts *texts)
+struct json_t *console_verdict_json(const char *name, const char *target,
+                                    const struct check_result *r, const struct verdict_texts *texts)
 {
     json_t *o = json_object();
     json_object_set_new(o, "case", text(name));
     json_object_set_new(o, "target", text(target));
     json_object_set_new(o, "verdict", json_string(verdict_name[r->verdict]));
-    if (r->verdict == VERDICT_WAIVED || r->verdict == VERDICT_FLAKY)
+    if (r->verdict == VERDICT_FLAKY || (r->verdict == VERDICT_WAIVED && r->was != VERDICT_WAIVED))
         json_object_set_new(o, "was", json_string(verdict_name[r->was]));
     json_object_set_new(o, "why", text(r->why));
     json_object_set_new(o, "ms", number(round(r->ms * 1e3) / 1e3));
@@ -144,7 +144,7 @@ static void verdict_json(const char *name, const char *target, const struct chec
     }
     set_text(o, "printed", texts->printed);
     set_text(o, "backtrace", texts->backtrace);
-    print_json(o);
+    return o;
 }
 
 /* ---- verdicts */
@@ -204,7 +204,7 @@ void console_verdict(struct console *c, const char *name, const char *target,
     c->failures += !conforming;
     c->losses += r->lost;
     if (c->json) {
-        verdict_json(name, target, r, texts);
+        print_json(console_verdict_json(name, target, r, texts));
         return;
     }
     if (c->verbosity < 0 || (c->verbosity < 1 && (conforming || c->failures > MOST_FAILURES + 1)))
@@ -276,6 +276,8 @@ static void summary_json(const struct summary *s, const struct totals *all)
     if (s->cases->arena) /* read from files */
         json_object_set_new(o, "unloaded", unloaded_json(s->cases));
     json_decref(notes);
+    if (s->baselines)
+        json_object_set_new(o, "baselines", s->baselines);
     json_object_set_new(line, "summary", o);
     print_json(line);
 }

@@ -38,6 +38,10 @@ struct verdict_texts {
 /* Prints one verdict, as the verbosity or JSON requires. */
 void console_verdict(struct console *c, const char *name, const char *target,
                      const struct check_result *r, const struct verdict_texts *texts);
+/* The same as a JSON object. */
+struct json_t *console_verdict_json(const char *name, const char *target,
+                                    const struct check_result *r,
+                                    const struct verdict_texts *texts);
 /* Shows the progress with `done` complete cases: the bar at most ten times a second, a line once a
  * minute; nothing when quiet. */
 void console_progress(struct console *c, uint64_t done);
@@ -61,6 +65,7 @@ struct summary {
     const char *db;
     const struct target_note *note;
     uint32_t n_notes;
+    struct json_t *baselines;  /* expectations_json(), which the summary takes; NULL: none */
     const struct cases *cases; /* of which the files that could not be loaded are shown */
 };
 /* Prints the files of c that could not be loaded, each with its place and the reason; nothing if

@@ -101,6 +101,16 @@ static int set_hal(struct options *o, const char *value, struct why *w)
     return o->all_versions || o->version ? 0 : refuse_word(VALUE_HAL_OR_ALL, value, w);
 }
 
+static int set_baseline(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, *value, "expected FILE, found an empty argument");
+    REQUIRE(w, o->n_baselines < MAX_TARGETS, "more than %d files", MAX_TARGETS);
+    for (uint32_t i = 0; i < o->n_baselines; i++)
+        REQUIRE(w, strcmp(o->baseline[i], value), "'%s' is given twice", value);
+    o->baseline[o->n_baselines++] = value;
+    return 0;
+}
+
 static int set_db(struct options *o, const char *value, struct why *w)
 {
     REQUIRE(w, *value, "expected FILE, found an empty argument");
@@ -155,6 +165,16 @@ static int set_load_memory(struct options *o, const char *value, struct why *w)
 static int set_trace_size(struct options *o, const char *value, struct why *w)
 {
     return parse_u64(value, 1, 1 << 20, &o->trace_size, w);
+}
+
+static int set_threshold(struct options *o, const char *value, struct why *w)
+{
+    char *end;
+    double factor = strtod(value, &end);
+    REQUIRE(w, end != value && !*end && factor > 1 && factor <= 1e6,
+            "'%s' is not a factor above 1, up to 1000000", value);
+    o->threshold = factor;
+    return 0;
 }
 
 static int set_judge(struct options *o, const char *value, struct why *w)
@@ -349,8 +369,8 @@ static int set_run(struct options *o, const char *value, struct why *w)
 /* ---- the table, in the order of the help */
 
 static const struct option_row rows[] = {
-    { "target", 'd', "TARGET", CMD_JUDGING | CMD_CONFORM,
-      "run on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target,
+    { "target", 'd', "TARGET", CMD_JUDGING | CMD_CONFORM | CMD_BASELINE,
+      "on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target,
       .value = VALUE_TARGET, .repeats = true },
     { "suite", 0, "NAME", CMD_CONFORM,
       "only this suite, or this rule of it (model/M3); may be repeated", set_suite,
@@ -391,8 +411,10 @@ static const struct option_row rows[] = {
     { "judge", 0, "cts|bound", CMD_JUDGING,
       "rule that results are judged by (default: cts where outputs are expected, else bound)",
       set_judge, .value = VALUE_JUDGE },
-    { "waivers", 0, "FILE", CMD_CAMPAIGN, "known failures: lines of CASE-GLOB TARGET-GLOB REASON",
-      MEMBER(waivers), .value = VALUE_FILE },
+    { "baseline", 0, "FILE", CMD_CAMPAIGN,
+      "expected failures, flakes, skips and waivers, as 'halcyon baseline' writes them; may be "
+      "repeated",
+      set_baseline, .value = VALUE_FILE, .repeats = true },
     { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES | CMD_CONFORM,
       "seconds after which a driver counts as hanging (default 10); waiting for a processor does "
       "not count, and 20 times the reference's own time is added",
@@ -436,18 +458,28 @@ static const struct option_row rows[] = {
     { "gdb", 0, NULL, CMD_REPLAY,
       "attach gdb (or HALCYON_GDB) to the driver's process before it gets the case; no time-outs",
       MEMBER(gdb) },
-    { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db,
-      .value = VALUE_FILE },
-    { "run", 0, "N", CMD_REPORT,
+    { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT | CMD_BASELINE | CMD_DIFF,
+      "results database (default halcyon.db)", set_db, .value = VALUE_FILE },
+    { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", set_run },
     { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json", set_format,
       .value = VALUE_FORMAT },
     { "for-level", 0, "L", CMD_DUMP, "convert the model to this feature level, 1 to 8",
       set_for_level },
     { "listen", 0, "unix:PATH", CMD_SERVE, "socket to listen at", set_listen },
-    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT | CMD_MERGE,
-      "file (report: folder) to write; default of dump: stdout", MEMBER(output),
-      .value = VALUE_FILE },
+    { "update", 0, NULL, CMD_BASELINE,
+      "rewrite FILE by the verdicts: comments, globs and waivers stay", MEMBER(update) },
+    { "check", 0, NULL, CMD_BASELINE, "hold the verdicts against FILE", MEMBER(check) },
+    { "all", 0, NULL, CMD_BASELINE, "also list the cases that conform", MEMBER(all) },
+    { "flakes", 0, NULL, CMD_BASELINE,
+      "with --update: an entry whose case gives another verdict keeps both", MEMBER(mark_flakes) },
+    { "threshold", 0, "F", CMD_DIFF,
+      "factor by which times and error ratios must differ to be shown (default 1.5)",
+      set_threshold },
+    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT | CMD_MERGE | CMD_BASELINE,
+      "file to write (report: folder; baseline: file, or folder for one file per target); default "
+      "of dump and baseline: stdout",
+      MEMBER(output), .value = VALUE_FILE },
     { "markdown", 0, NULL, CMD_OPS, "write Markdown", MEMBER(markdown) },
     { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", MEMBER(faults) },
     { "total-times", 0, NULL, CMD_TRACE, "include the time of the layers below",
@@ -456,12 +488,19 @@ static const struct option_row rows[] = {
       MEMBER(per_execution) },
     { "print-detail", 0, NULL, CMD_TRACE, "also print every section", MEMBER(print_detail) },
     { "sum", 0, NULL, CMD_TRACE, "one table per target, the sum of its runs", MEMBER(sum) },
-    { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", MEMBER(junit),
+    { "junit", 0, "FILE", CMD_CAMPAIGN | CMD_REPORT, "also write the verdicts as JUnit XML",
+      MEMBER(junit), .value = VALUE_FILE },
+    { "json-file", 0, "FILE", CMD_CAMPAIGN | CMD_REPORT, "also write the verdicts as JSON",
+      MEMBER(json_file), .value = VALUE_FILE },
+    { "tap", 0, "FILE", CMD_CAMPAIGN | CMD_REPORT, "also write the verdicts as TAP 14", MEMBER(tap),
       .value = VALUE_FILE },
-    { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_OPS | CMD_LEVELS | CMD_TRACE,
+    { "csv", 0, "FILE", CMD_CAMPAIGN | CMD_REPORT, "also write the verdicts as CSV", MEMBER(csv),
+      .value = VALUE_FILE },
+    { "json", 0, NULL,
+      CMD_JUDGING | CMD_DEVICES | CMD_OPS | CMD_LEVELS | CMD_TRACE | CMD_BASELINE | CMD_DIFF,
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM, "print only the summary", set_quiet },
-    { "verbose", 'v', NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
+    { "verbose", 'v', NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_BASELINE | CMD_DIFF,
       "print every case (devices: also supported operations)", set_verbose },
     { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_DEVICES,
       "allow vendor extensions only to the packages and binaries listed there", MEMBER(allowlist),
@@ -553,6 +592,9 @@ static int unknown_option(const struct command *c, const char *text, struct why 
         begins = is_begun ? r : begins;
         suggest_candidate(&s, r->name);
     }
+    if (!strcmp(name, "waivers"))
+        return why_fail(w, WHY_INVALID,
+                        "--waivers is replaced by --baseline FILE (docs/baselines.md)");
     if (other)
         return why_fail(w, WHY_INVALID,
                         "--%s is not an option of this command ('halcyon %s --help' lists them)",

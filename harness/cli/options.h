@@ -26,8 +26,9 @@ struct options {
     const char *db; /* never NULL */
     bool db_given;
     bool json;
-    const char *junit; /* NULL: not given; so for every file name below */
-    const char *waivers;
+    const char *junit, *json_file, *tap, *csv; /* NULL: not given; so for every file name below */
+    const char *baseline[MAX_TARGETS];
+    uint32_t n_baselines;
     unsigned jobs;
     uint32_t shard, n_shards; /* 1/1: everything */
     double timeout;           /* seconds */
@@ -68,6 +69,8 @@ struct options {
     int for_level; /* 0: not given */
     bool skip_bad; /* files of a folder that cannot be loaded do not count for the exit status */
     bool markdown, faults;
+    bool update, check, all, mark_flakes;               /* halcyon baseline */
+    double threshold;                                   /* of halcyon diff; 0: the default */
     bool man;                                           /* halcyon help */
     const char *shell;                                  /* NULL: no completion script */
     bool total_times, per_execution, print_detail, sum; /* halcyon trace */
@@ -90,7 +93,9 @@ enum command_bit {
     CMD_TRACE = 1024,
     CMD_HELP = 2048,
     CMD_CONFORM = 4096,
-    CMD_MERGE = 8192
+    CMD_MERGE = 8192,
+    CMD_BASELINE = 16384,
+    CMD_DIFF = 32768
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */

@@ -1,16 +1,16 @@
 /* halcyon run, halcyon random: campaigns recorded in the results database. */
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/base/output_file.h"
 #include "harness/check/buffer.h"
 #include "harness/commands/chosen_cases.h"
 #include "harness/commands/commands.h"
 #include "harness/run/campaign.h"
 #include "harness/run/devices.h"
-#include "harness/store/junit.h"
+#include "harness/store/run_export.h"
 
 static volatile sig_atomic_t stop_signal;
 
@@ -152,6 +152,9 @@ static int finish(struct campaign *c, struct why *w)
     TRY(results_each_target(c->results, set_compared, c, w));
     if (c->end == CAMPAIGN_COMPLETE)
         TRY(results_finish_run(c->results, console_now() - o->begun, w));
+    struct recorded_filter filter = { .run = results_run(c->results) };
+    bool partial = interrupted || o->n_shards > 1 || o->case_glob;
+    TRY(expectations_check(c->expectations, c->results, &filter, partial, w));
     struct summary s = { .target = c->target,
                          .totals = c->totals,
                          .n_targets = c->n_targets,
@@ -163,17 +166,23 @@ static int finish(struct campaign *c, struct why *w)
                          .db = o->db,
                          .note = c->note,
                          .n_notes = c->n_notes,
+                         .baselines = o->json ? expectations_json(c->expectations) : NULL,
                          .cases = c->cases };
     console_summary(&c->console, &s);
-    if (o->junit)
-        TRY(junit_write(c->results, o->junit, w));
+    if (!o->json)
+        expectations_print(c->expectations, stdout, o->verbosity > 0 ? 0 : MOST_FINDINGS);
+    char host[HOST_NAME_MAX + 1] = "";
+    TRY(export_write(c->results, o, results_run(c->results),
+                     gethostname(host, sizeof host - 1) == 0 ? host : NULL, w));
     if (c->end != CAMPAIGN_COMPLETE)
         fprintf(stderr, "halcyon %s: %s; the same command with --resume continues the run\n",
                 o->command, ended[c->end]);
     if (c->end == CAMPAIGN_STOPPED)
         return 128 + (int) stop_signal;
     return unloaded_status(o, c->cases,
-                           campaign_failures(c) ? EXIT_NOT_CONFORMING : EXIT_CONFORMING);
+                           campaign_failures(c) || expectations_fail(c->expectations)
+                               ? EXIT_NOT_CONFORMING
+                               : EXIT_CONFORMING);
 }
 
 static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, struct why *w)
@@ -186,14 +195,13 @@ static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, s
         console_unloaded(c->cases, stderr);
         return why_fail(w, WHY_INVALID, "no case to run: expected a file that can be loaded");
     }
-    if (c->options->waivers)
-        TRY(waivers_load(c->options->waivers, !c->cases->spec, &c->waivers, w));
+    TRY(expectations_load(c->options->baseline, c->options->n_baselines, c->target, c->n_targets,
+                          &c->expectations, w));
     for (uint32_t t = 0; t < c->n_targets; t++) {
         TRY(device_probe(c->target[t], c->options->timeout, &facts[t], w));
         campaign_set_fault(c, t, &facts[t], w);
     }
-    if (c->options->junit)
-        TRY(output_file_check(c->options->junit, w));
+    TRY(export_check(c->options, w));
     TRY(open_results(c, chosen, facts, w));
     /* The first signal stops the campaign in order, a second one ends the process at once. */
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
@@ -221,7 +229,7 @@ static int run_cases(const struct chosen_cases *chosen, struct cases *cases)
                 o->command, (long long) results_run(c.results));
     campaign_done(&c);
     results_close(c.results);
-    waivers_free(c.waivers);
+    expectations_free(c.expectations);
     return status;
 }
 

@@ -79,10 +79,12 @@ const struct command command_table[] = {
       "which a process died are left out. Time in a service is counted for every run that was\n"
       "active then: use -j 1 to keep runs apart.",
       cmd_trace, VALUE_FILE },
-    { "report", CMD_REPORT, "-o DIR [--db FILE] [--run N]",
-      "write an HTML report of the results database",
+    { "report", CMD_REPORT, "[-o DIR] [--junit FILE] [--db FILE] [--run N]",
+      "write a report of the results database: HTML, JUnit, JSON, TAP, CSV",
       "Writes DIR/index.html: totals by verdict, target, operation and element type, and each\n"
-      "failure with its explanation, graph and replay command.",
+      "failure with its explanation, graph and replay command. --junit, --json-file, --tap and "
+      "--csv\n"
+      "write the verdicts for other programs, with or without the page.",
       cmd_report },
     { "merge", CMD_MERGE, "DB... -o OUT", "merge results databases into a new one",
       "Writes all runs of the databases, such as those of shards, to the new database OUT, in the\n"
@@ -90,6 +92,26 @@ const struct command command_table[] = {
       "finished copy, else the one with the most cases. Runs keep their options and verdicts, and\n"
       "can be resumed, reported and repeated from OUT.",
       cmd_merge, VALUE_FILE },
+    { "baseline", CMD_BASELINE, "[-o PATH] [--update FILE...] [--check FILE...]",
+      "write the verdicts of a target as a file of expectations",
+      "Writes the verdicts of the results database that do not conform, one per line with "
+      "verdict,\n"
+      "stage, status and operation, as a file to edit and to keep under version control, which\n"
+      "--baseline of 'halcyon run' and 'halcyon random' reads. --update rewrites such files: what\n"
+      "has changed is added, replaced or removed. --check prints what the recorded verdicts give\n"
+      "that the files do not expect, and the reverse; the exit status is that of a run with them.\n"
+      "Verdicts are the newest of each case, or those of --run N.",
+      cmd_baseline, VALUE_FILE },
+    { "diff", CMD_DIFF, "A B", "compare the verdicts, times and errors of two runs",
+      "Compares two sets of verdicts, A before and B after. Each is a run of --db (3), a database\n"
+      "(before.db: the newest verdict of each case), a run of a database (before.db:3), and may\n"
+      "select one target: 3@sim:cpu, before.db@lib:mine.so, @sim:dsp. Targets are compared by "
+      "URI,\n"
+      "those left over in their order. Lists the cases that are broken, mended, fail in another\n"
+      "way, are new or gone, and shifts of times and error ratios beyond what varies between "
+      "runs.\n"
+      "The exit status is 1 if something is broken.",
+      cmd_diff, VALUE_FILE },
     { "help", CMD_HELP, "[COMMAND] [--man] [--completion SHELL]",
       "list the commands, or describe one of them",
       "Without arguments: the commands and the targets. With a command: its options. --man and\n"

@@ -16,6 +16,8 @@ int cmd_ops(const struct options *o);
 int cmd_serve(const struct options *o);
 int cmd_new_driver(const struct options *o);
 int cmd_trace(const struct options *o);
+int cmd_baseline(const struct options *o);
+int cmd_diff(const struct options *o);
 int cmd_report(const struct options *o);
 int cmd_merge(const struct options *o);
 int cmd_help(const struct options *o);

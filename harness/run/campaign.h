@@ -6,9 +6,9 @@
 #include <signal.h>
 
 #include "harness/check/cases.h"
-#include "harness/check/waivers.h"
 #include "harness/cli/console.h"
 #include "harness/cli/options.h"
+#include "harness/policy/expectations.h"
 #include "harness/store/results.h"
 
 struct active_case;
@@ -24,9 +24,9 @@ struct campaign {
     enum judge_kind judge;
     const char *const *target; /* URIs */
     uint32_t n_targets;
-    struct waivers *waivers; /* NULL: none */
-    struct results *results; /* NULL: nothing is recorded */
-    bool details;            /* a replay: explain every output, print no replay command */
+    struct expectations *expectations; /* NULL: none */
+    struct results *results;           /* NULL: nothing is recorded */
+    bool details;                      /* a replay: explain every output, print no replay command */
     /* The driver runs in a process of its own: the death of a worker is not its fault. */
     bool isolated[MAX_TARGETS];
     /* What device_probe() found wrong with a target: the verdict of the shard's first case, unless

@@ -109,21 +109,6 @@ static void put_replay(const struct campaign *c, uint64_t ordinal, const char *n
     options_put_memory_limit(b, o);
 }
 
-static void apply_waiver(const struct campaign *c, const char *name, uint32_t target,
-                         struct check_result *r)
-{
-    if (verdict_conforming(r->verdict))
-        return;
-    const char *reason = waivers_find(c->waivers, name, c->target[target]);
-    if (!reason)
-        return;
-    char was[sizeof r->why];
-    memcpy(was, r->why, sizeof was);
-    r->was = r->verdict;
-    r->verdict = VERDICT_WAIVED;
-    snprintf(r->why, sizeof r->why, "%.200s (%s: %.250s)", reason, verdict_name[r->was], was);
-}
-
 /* The final verdict of a case on a target, as it is counted, printed and written. */
 struct final_verdict {
     struct check_result result;
@@ -142,7 +127,7 @@ static void make_final(const struct campaign *c, uint64_t ordinal, uint32_t targ
         ret->texts.printed = texts->printed;
         ret->texts.backtrace = texts->backtrace;
     }
-    apply_waiver(c, name, target, &ret->result);
+    expectations_apply(c->expectations, target, name, &ret->result);
     if (!verdict_conforming(ret->result.verdict) && !c->details)
         put_replay(c, ordinal, name, target, &ret->replay);
     ret->texts.replay = ret->replay.length ? buffer_text(&ret->replay) : NULL;

@@ -1,4 +1,4 @@
-/* The verdict of an outcome; options, waivers, quoting, case names, shards, generated inputs. */
+/* The verdict of an outcome; options, quoting, case names, shards, generated inputs. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "golden/base/text_escape.h"
 #include "harness/check/cases.h"
 #include "harness/check/check.h"
-#include "harness/check/waivers.h"
 #include "harness/cli/options.h"
 #include "harness/run/campaign.h"
 #include "tests/support/check_main.h"
@@ -403,91 +402,7 @@ START_TEST(options_of_the_generator_are_written_back)
 }
 END_TEST
 
-/* ---- waivers, text */
-
-static struct waivers *load_text(const char *text, bool random, struct why *w)
-{
-    char path[] = "/tmp/halcyon-test-XXXXXX";
-    int fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t) strlen(text));
-    close(fd);
-    struct waivers *v = NULL;
-    if (waivers_load(path, random, &v, w) < 0)
-        v = NULL;
-    unlink(path);
-    return v;
-}
-
-START_TEST(waivers_match_by_glob)
-{
-    struct why w;
-    struct waivers *v =
-        load_text("# comment\n\n  spec/V1_2/soft*\tsim:dsp*  table of 256\n", false, &w);
-    ck_assert_ptr_nonnull(v);
-    ck_assert_str_eq(waivers_find(v, "spec/V1_2/softmax/x", "sim:dsp"), "table of 256");
-    ck_assert_ptr_null(waivers_find(v, "spec/V1_2/softmax/x", "sim:cpu"));
-    ck_assert_ptr_null(waivers_find(v, "spec/V1_1/softmax/x", "sim:dsp"));
-    ck_assert_ptr_null(waivers_find(NULL, "a", "b"));
-    waivers_free(v);
-}
-END_TEST
-
-START_TEST(a_waiver_needs_a_reason)
-{
-    struct why w;
-    ck_assert_ptr_null(load_text("# comment\nspec/* sim:dsp\n", false, &w));
-    ck_assert_ptr_nonnull(strstr(w.text, ":2: expected CASE-GLOB TARGET-GLOB REASON"));
-}
-END_TEST
-
-/* A waiver for one set of the generator's options covers no case of another one. */
-START_TEST(a_waiver_covers_the_cases_of_its_options_only)
-{
-    struct randgraph_options adds = randgraph_default;
-    struct why w;
-    char name[CASE_NAME];
-    struct waivers *v =
-        load_text("random/v1/op=ADD/s7/i3 * one\nrandom/*/level=2/* * all\n", true, &w);
-    ck_assert_ptr_nonnull(v);
-    struct cases c = cases_random(&randgraph_default, 7, 3, 1);
-    cases_name(&c, 0, name);
-    ck_assert_ptr_null(waivers_find(v, name, "sim:cpu"));
-    adds.only = "ADD";
-    c = cases_random(&adds, 7, 3, 1);
-    cases_name(&c, 0, name);
-    ck_assert_str_eq(waivers_find(v, name, "sim:cpu"), "one");
-    adds.max_level = 2;
-    c = cases_random(&adds, 8, 3, 1);
-    cases_name(&c, 0, name);
-    ck_assert_str_eq(waivers_find(v, name, "sim:cpu"), "all");
-    waivers_free(v);
-}
-END_TEST
-
-START_TEST(waivers_of_old_names_are_rejected)
-{
-    static const char *const old[] = { "random/s1/i0", "random/s*/i1?", "random/s[0-9]/i*" };
-    static const char *const fine[] = { "random/*", "random/v1/s1/i0", "random/single/s-ADD/i0" };
-    struct why w;
-    char line[100];
-    for (int i = 0; i < COUNT(old); i++) {
-        snprintf(line, sizeof line, "# comment\n%s * text\n", old[i]);
-        ck_assert_ptr_null(load_text(line, true, &w));
-        ck_assert_msg(strstr(w.text, ":2: '") && strstr(w.text, "random/v1/op=ADD/s7/i123"), "%s",
-                      w.text);
-        struct waivers *v = load_text(line, false, &w); /* a file may have such examples */
-        ck_assert_ptr_nonnull(v);
-        waivers_free(v);
-    }
-    for (int i = 0; i < COUNT(fine); i++) {
-        snprintf(line, sizeof line, "%s * text\n", fine[i]);
-        struct waivers *v = load_text(line, true, &w);
-        ck_assert_msg(v, "%s", w.text);
-        waivers_free(v);
-    }
-}
-END_TEST
+/* ---- text */
 
 START_TEST(arguments_are_quoted_for_a_shell)
 {
@@ -571,10 +486,6 @@ Suite *check_suite(void)
     tcase_add_test(t, options_are_parsed);
     tcase_add_test(t, invalid_options_are_reported);
     tcase_add_test(t, options_of_the_generator_are_written_back);
-    tcase_add_test(t, waivers_match_by_glob);
-    tcase_add_test(t, a_waiver_needs_a_reason);
-    tcase_add_test(t, a_waiver_covers_the_cases_of_its_options_only);
-    tcase_add_test(t, waivers_of_old_names_are_rejected);
     tcase_add_test(t, arguments_are_quoted_for_a_shell);
     tcase_add_test(t, driver_text_is_sanitised);
     tcase_add_test(t, shards_cover_all_cases_once);

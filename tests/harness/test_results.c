@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/store/junit.h"
+#include "harness/store/run_export.h"
 #include "reports/reports.h"
 #include "tests/support/check_main.h"
 
@@ -233,13 +233,13 @@ START_TEST(junit_has_what_the_driver_printed)
     struct check_result result = a_fail();
     struct verdict_row late = { .result = &result, .printed = "<a>\nb", .backtrace = "#0 main" };
     struct spec_row spec = { 0 };
-    char name[80], text[2000] = "";
+    char name[80], text[4000] = "";
     strcpy(result.confirmed, "repeats");
     ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
     write_case(r, 0, VERDICT_PASS, VERDICT_PASS);
     ck_assert_int_eq(results_amend_case(r, 0, 1, &late, &spec, &w), 0);
     snprintf(name, sizeof name, "%s/j.xml", folder);
-    ck_assert_int_eq(junit_write(r, name, &w), 0);
+    ck_assert_int_eq(export_write_one(r, EXPORT_JUNIT, name, results_run(r), "host", &w), 0);
     results_close(r);
     FILE *file = fopen(name, "r");
     ck_assert_ptr_nonnull(file);
@@ -247,8 +247,9 @@ START_TEST(junit_has_what_the_driver_printed)
     fclose(file);
     ck_assert_int_eq(unlink(name), 0);
     ck_assert_msg(strstr(text,
-                         "<system-out>run again:&#10;repeats&#10;printed:&#10;&lt;a&gt;&#10;b&#10;"
-                         "backtrace:&#10;#0 main</system-out>"),
+                         "&#10;run again: repeats</failure>\n"
+                         "      <system-out>&lt;a&gt;&#10;b</system-out>\n"
+                         "      <system-err>#0 main</system-err>\n"),
                   "%s", text);
 }
 END_TEST
