@@ -230,10 +230,12 @@ static int update_file(struct baseline_command *c, const char *path, struct why 
 
 /* ---- checking */
 
-/* Prints the failures that no baseline expects, and counts them. */
+/* Counts and prints the failures that no baseline expects. */
 struct unexpected {
     const struct expectations *expectations;
-    const struct baseline_command *command;
+    const struct options *o;
+    const char *uri[MAX_TARGETS];
+    uint32_t n_targets;
     uint64_t n;
 };
 
@@ -241,12 +243,11 @@ static int print_failure(const struct recorded_verdict *v, void *user, struct wh
 {
     (void) w;
     struct unexpected *u = user;
-    const struct options *o = u->command->o;
     struct check_result r;
     uint32_t t = 0;
-    while (t < u->command->run.n_targets && strcmp(u->command->run.target[t].uri, v->target) != 0)
+    while (t < u->n_targets && strcmp(u->uri[t], v->target) != 0)
         t++;
-    if (v->was == VERDICT_WAIVED || t == u->command->run.n_targets || !is_selected(o, v->target))
+    if (v->was == VERDICT_WAIVED || t == u->n_targets)
         return 0;
     recorded_result(v, &r);
     r.verdict = v->was;
@@ -254,7 +255,7 @@ static int print_failure(const struct recorded_verdict *v, void *user, struct wh
     if (verdict_conforming(r.verdict))
         return 0;
     u->n++;
-    if (!o->json && (u->n <= MOST_FINDINGS || o->verbosity > 0)) {
+    if (!u->o->json && (u->n <= MOST_FINDINGS || u->o->verbosity > 0)) {
         printf("%-11s ", verdict_name[r.verdict]);
         text_put(stdout, TEXT_TERMINAL, v->name, 0);
         fputs("  ", stdout);
@@ -264,33 +265,40 @@ static int print_failure(const struct recorded_verdict *v, void *user, struct wh
     return 0;
 }
 
+static void print_check(const struct unexpected *u)
+{
+    if (!u->o->json) {
+        expectations_print(u->expectations, stdout, u->o->verbosity > 0 ? 0 : MOST_FINDINGS);
+        printf("%llu failure%s that no baseline expects\n", (unsigned long long) u->n,
+               u->n == 1 ? "" : "s");
+        return;
+    }
+    json_t *j = json_pack("{s:I, s:o}", "unexpected_failures", (json_int_t) u->n, "baselines",
+                          expectations_json(u->expectations));
+    json_dumpf(j, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+    putchar('\n');
+    json_decref(j);
+}
+
 /* The exit status, or -1. */
 static int check_recorded(struct baseline_command *c, struct why *w)
 {
-    const char *uri[MAX_TARGETS];
-    uint32_t n = 0;
     struct recorded_filter f = { .run = c->o->run };
+    struct unexpected u = { .o = c->o };
     struct expectations *x;
     for (uint32_t t = 0; t < c->run.n_targets; t++)
-        uri[n++] = c->run.target[t].uri;
-    TRY(expectations_load((const char *const *) c->o->argument, (uint32_t) c->o->n_arguments, uri,
-                          n, &x, w));
-    struct unexpected u = { .expectations = x, .command = c };
+        if (is_selected(c->o, c->run.target[t].uri))
+            u.uri[u.n_targets++] = c->run.target[t].uri;
+    REQUIRE(w, u.n_targets, "%s: has no target", c->o->db);
+    TRY(expectations_load((const char *const *) c->o->argument, (uint32_t) c->o->n_arguments, u.uri,
+                          u.n_targets, &x, w));
+    u.expectations = x;
     int failed = results_each_recorded(c->results, &f, print_failure, &u, w);
     if (!failed)
         failed = expectations_check(x, c->results, &f, false, w);
+    if (!failed)
+        print_check(&u);
     bool fails = u.n || expectations_fail(x);
-    if (!failed && c->o->json) {
-        json_t *j = json_pack("{s:I, s:o}", "unexpected_failures", (json_int_t) u.n, "baselines",
-                              expectations_json(x));
-        json_dumpf(j, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
-        putchar('\n');
-        json_decref(j);
-    } else if (!failed) {
-        expectations_print(x, stdout, c->o->verbosity > 0 ? 0 : MOST_FINDINGS);
-        printf("%llu failure%s that no baseline expects\n", (unsigned long long) u.n,
-               u.n == 1 ? "" : "s");
-    }
     expectations_free(x);
     return failed ? -1 : fails ? EXIT_NOT_CONFORMING : EXIT_CONFORMING;
 }
@@ -302,8 +310,7 @@ static int with_files(struct baseline_command *c, struct why *w)
     const struct options *o = c->o;
     REQUIRE(w, o->n_arguments, "missing argument FILE");
     REQUIRE(w, o->n_arguments <= MAX_TARGETS, "more than %d files", MAX_TARGETS);
-    REQUIRE(w, !o->output, "--output: %s writes to FILE itself",
-            o->update ? "--update" : "--check");
+    REQUIRE(w, !o->output, "--output: not an option together with --update or --check");
     if (o->check)
         return check_recorded(c, w);
     for (int i = 0; i < o->n_arguments; i++)
@@ -316,6 +323,10 @@ static int run_baseline(struct baseline_command *c, struct why *w)
     const struct options *o = c->o;
     struct recorded_filter f = { .run = o->run };
     REQUIRE(w, !(o->update && o->check), "--update and --check: expected one of them");
+    if (!o->db_given && access(o->db, F_OK) != 0)
+        return why_fail(w, WHY_INVALID,
+                        "%s: %s ('halcyon run' and 'halcyon random' write it; --db names another)",
+                        o->db, strerror(errno));
     TRY(results_open(o->db, RESULTS_READ, &c->results, w));
     TRY(results_describe(c->results, &f, &c->run, w));
     TRY(check_selection(c, w));

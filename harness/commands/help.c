@@ -29,7 +29,7 @@ const struct help_row help_target_options[] = {
 
 const struct help_row help_exit_statuses[] = {
     { "0", "every case that was run conforms" },
-    { "1", "a case does not conform, or is flaky (--rerun)" },
+    { "1", "a case does not conform, or is flaky (--rerun); a waiver is stale or expired" },
     { "2",
       "bad usage or input: a message names the place, nothing is written; or files of a folder "
       "could not be loaded: the others are run and recorded" },

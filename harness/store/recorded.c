@@ -217,9 +217,12 @@ static int find_targets(struct results *r, const struct recorded_filter *f,
     sqlite3_finalize(s);
     if (failed || step != SQLITE_DONE)
         return failed ? -1 : results_failed(r, w);
-    REQUIRE(w, run->n_targets || !f->target, "%s: %s%.0lld has no target %s", r->path,
-            f->run ? "run " : "it", (long long) f->run, f->target);
-    return 0;
+    if (run->n_targets || !f->target)
+        return 0;
+    if (f->run)
+        return why_fail(w, WHY_INVALID, "%s: run %lld has no target %s", r->path,
+                        (long long) f->run, f->target);
+    return why_fail(w, WHY_INVALID, "%s: has no target %s", r->path, f->target);
 }
 
 int results_describe(struct results *r, const struct recorded_filter *f,

@@ -86,7 +86,7 @@ CREATE TABLE verdicts (
     case_id     INTEGER NOT NULL REFERENCES cases ON DELETE CASCADE,
     target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
     verdict     TEXT NOT NULL REFERENCES verdict_names,
-    was         TEXT,               -- the verdict that a waiver or --rerun replaced
+    was         TEXT,               -- of a waived or flaky case: the verdict that is replaced; NULL: it was not run
     why         TEXT NOT NULL,      -- "" for a plain pass
     judge       TEXT NOT NULL,      -- "cts", "bound"
     stage       TEXT NOT NULL,      -- how far it got: "supported", "prepare", "execute", "done"; "none": died

@@ -246,10 +246,9 @@ START_TEST(junit_has_what_the_driver_printed)
     ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
     fclose(file);
     ck_assert_int_eq(unlink(name), 0);
-    ck_assert_msg(strstr(text,
-                         "&#10;run again: repeats</failure>\n"
-                         "      <system-out>&lt;a&gt;&#10;b</system-out>\n"
-                         "      <system-err>#0 main</system-err>\n"),
+    ck_assert_msg(strstr(text, "&#10;run again: repeats</failure>\n"
+                               "      <system-out>&lt;a&gt;&#10;b</system-out>\n"
+                               "      <system-err>#0 main</system-err>\n"),
                   "%s", text);
 }
 END_TEST
