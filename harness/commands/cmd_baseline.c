@@ -15,7 +15,7 @@
 struct baseline_command {
     const struct options *o;
     struct results *results;
-    struct recorded_run run;
+    struct described_run run;
 };
 
 /* Whether -d selects a recorded target; all if there is no -d. */
@@ -31,9 +31,9 @@ static int check_selection(const struct baseline_command *c, struct why *w)
 {
     for (uint32_t i = 0; i < c->o->n_targets; i++) {
         struct recorded_filter f = { .run = c->o->run, .target = c->o->target[i] };
-        struct recorded_run run;
+        struct described_run run;
         TRY(results_describe(c->results, &f, &run, w));
-        recorded_run_done(&run);
+        described_run_done(&run);
     }
     return 0;
 }
@@ -338,7 +338,7 @@ int cmd_baseline(const struct options *o)
     struct baseline_command c = { .o = o };
     struct why why = { 0 };
     int status = run_baseline(&c, &why);
-    recorded_run_done(&c.run);
+    described_run_done(&c.run);
     results_close(c.results);
     return status < 0 ? print_error(o, &why) : status;
 }

@@ -102,7 +102,7 @@ static int compare_targets(struct diff_command *c, uint32_t i, uint32_t k, struc
 
 static uint32_t next_unpaired(const struct diff_command *c, int side, uint32_t from)
 {
-    const struct recorded_run *run = side ? &c->b.run : &c->a.run;
+    const struct described_run *run = side ? &c->b.run : &c->a.run;
     while (from < run->n_targets && c->paired[side][from])
         from++;
     return from;
@@ -110,7 +110,7 @@ static uint32_t next_unpaired(const struct diff_command *c, int side, uint32_t f
 
 static uint32_t count_unpaired(const struct diff_command *c, int side)
 {
-    const struct recorded_run *run = side ? &c->b.run : &c->a.run;
+    const struct described_run *run = side ? &c->b.run : &c->a.run;
     uint32_t n = 0;
     for (uint32_t i = 0; i < run->n_targets; i++)
         n += !c->paired[side][i];
@@ -230,7 +230,7 @@ static void print_quantity(enum quantity q, const struct quantity_diff *d, uint6
 
 static void print_unpaired(const struct diff_command *c, int side)
 {
-    const struct recorded_run *run = side ? &c->b.run : &c->a.run;
+    const struct described_run *run = side ? &c->b.run : &c->a.run;
     for (uint32_t i = 0; i < run->n_targets; i++)
         if (!c->paired[side][i]) {
             printf("only in %c: ", side ? 'B' : 'A');
@@ -291,9 +291,9 @@ static json_t *side_json(const struct diff_side *s, const char *path)
 
 static json_t *case_json(const struct diff_case *c)
 {
-    json_t *j = json_object();
     if (!c)
         return json_null();
+    json_t *j = json_object();
     json_object_set_new(j, "verdict", json_string(verdict_name[c->class.verdict]));
     json_object_set_new(j, "stage", text_json(c->class.stage));
     json_object_set_new(j, "status", text_json(c->class.status));
@@ -366,7 +366,7 @@ static json_t *target_json(const struct target_diff *d)
 
 static json_t *unpaired_json(const struct diff_command *c, int side)
 {
-    const struct recorded_run *run = side ? &c->b.run : &c->a.run;
+    const struct described_run *run = side ? &c->b.run : &c->a.run;
     json_t *all = json_array();
     for (uint32_t i = 0; i < run->n_targets; i++)
         if (!c->paired[side][i])
@@ -420,7 +420,7 @@ int cmd_diff(const struct options *o)
     arena_free(c.arena);
     for (int side = 0; side < 2; side++) {
         struct diff_side *s = side ? &c.b : &c.a;
-        recorded_run_done(&s->run);
+        described_run_done(&s->run);
         results_close(s->results);
         free(c.path[side]);
     }

@@ -3,12 +3,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "golden/base/suggest.h"
-#include "harness/check/check.h"
+#include "golden/golden.h"
 
 static const char first_line[] = "halcyon-baseline 1", skip_word[] = "skip";
 
@@ -225,17 +226,6 @@ static int read_day(const char *text, int32_t *ret_day, const struct place *p, s
     return 0;
 }
 
-static int read_stage(const char *text, const struct place *p, struct why *w)
-{
-    for (int i = STAGE_SUPPORTED; i <= STAGE_DONE; i++)
-        if (!strcmp(text, stage_name[i]))
-            return 0;
-    if (!strcmp(text, "none"))
-        return 0;
-    return bad_line(
-        p, w, "stage: expected none, supported, prepare, execute or done, found '%.60s'", text);
-}
-
 static int read_pair(struct baseline *b, struct baseline_entry *e, char *word,
                      const struct place *p, struct why *w)
 {
@@ -268,8 +258,6 @@ static int read_pair(struct baseline *b, struct baseline_entry *e, char *word,
             continue;
         if (*texts[i].value)
             return bad_line(p, w, "%s is given twice", word);
-        if (texts[i].value == &e->stage)
-            TRY(read_stage(value, p, w));
         *texts[i].value = arena_strdup(b->arena, value);
         return *texts[i].value ? 0 : why_no_memory(w);
     }

@@ -72,7 +72,7 @@ struct target_diff {
 struct diff_side {
     struct results *results;
     struct recorded_filter filter;
-    struct recorded_run run;
+    struct described_run run;
 };
 
 /* Compares a target of A with one of B.  Everything is allocated in arena. */

@@ -32,7 +32,7 @@ static json_t *totals_json(const struct totals *totals)
 
 static json_t *target_json(const struct export_run *x, uint32_t t)
 {
-    const struct recorded_target *target = &x->run->target[t];
+    const struct described_target *target = &x->run->target[t];
     json_t *o = json_object();
     set(o, "uri", target->uri);
     set(o, "name", target->name);
@@ -46,7 +46,7 @@ static json_t *target_json(const struct export_run *x, uint32_t t)
 
 static void begin(struct export_run *x)
 {
-    const struct recorded_run *run = x->run;
+    const struct described_run *run = x->run;
     json_t *o = json_object(), *options = json_loads(run->options, 0, NULL);
     json_t *targets = json_array();
     json_object_set_new(o, "run", json_integer(run->run));

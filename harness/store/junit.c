@@ -68,7 +68,7 @@ static void put_property(FILE *to, const char *name, const char *value)
     fputs("/>\n", to);
 }
 
-static void put_properties(const struct export_run *x, const struct recorded_target *t)
+static void put_properties(const struct export_run *x, const struct described_target *t)
 {
     char number[24];
     char compared[24];
@@ -95,7 +95,7 @@ static void put_properties(const struct export_run *x, const struct recorded_tar
 
 static void begin_target(struct export_run *x)
 {
-    const struct recorded_target *t = &x->run->target[x->target];
+    const struct described_target *t = &x->run->target[x->target];
     uint64_t n[N_KINDS] = { 0 };
     add_counts(&x->totals[x->target], n);
     fputs("  <testsuite", x->to);

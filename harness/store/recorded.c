@@ -10,20 +10,19 @@
 
 enum { MOST_TARGETS = 32 };
 
-/* The verdicts of a filter (?1: run, ?2: URI), with the columns of struct recorded_verdict.  The
- * columns that version 1 lacks are NULL there. */
+/* The verdicts of a filter (?1: run, ?2: URI), with the columns of struct recorded_verdict.  First
+ * come the columns that version 1 lacks, then which of the verdicts of its case and target a row
+ * is, the newest first, then the order. */
 static const char select_rows[] =
     "SELECT run, case_id, name, file, uri, verdict, was, why, judge, stage, status, ms, device_ns, "
     "checked, wrong, output, element, place, operation, type, expected, actual, bound, ratio, "
     "replay, confirmed, printed, backtrace FROM ("
     "SELECT c.run, c.case_id, c.name, c.file, t.uri, v.verdict, v.was, v.why, v.judge, v.stage, "
     "v.status, v.ms, v.device_ns, v.checked, v.wrong, v.output, v.element, v.place, v.operation, "
-    "v.type, v.expected, v.actual, v.bound, v.ratio, v.replay, %s, c.ordinal, t.ordinal AS "
-    "place_of, "
-    "row_number() OVER (PARTITION BY t.uri, c.name ORDER BY c.run DESC, c.case_id DESC) AS nth "
+    "v.type, v.expected, v.actual, v.bound, v.ratio, v.replay, %s, %s AS nth, "
+    "c.ordinal AS case_place, t.ordinal AS target_place "
     "FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target) "
-    "WHERE (?1 = 0 OR c.run = ?1) AND (?2 IS NULL OR t.uri = ?2)) "
-    "WHERE nth = 1 OR ?1 <> 0 ORDER BY place_of, uri, %s";
+    "WHERE (?1 = 0 OR c.run = ?1) AND (?2 IS NULL OR t.uri = ?2)) WHERE nth = 1 ORDER BY %s";
 
 static const char *text(sqlite3_stmt *s, int i)
 {
@@ -84,7 +83,8 @@ static int read_row(struct results *r, sqlite3_stmt *s, struct recorded_verdict 
     };
     TRY(verdict_of(r, text(s, 5), &v->verdict, w));
     v->was = v->verdict;
-    return text(s, 6) ? verdict_of(r, text(s, 6), &v->was, w) : 0;
+    bool waives = v->verdict == VERDICT_WAIVED && text(s, 6);
+    return waives ? verdict_of(r, text(s, 6), &v->was, w) : 0;
 }
 
 void recorded_result(const struct recorded_verdict *v, struct check_result *ret)
@@ -123,7 +123,10 @@ static int prepare_rows(struct results *r, const struct recorded_filter *f, sqli
         sqlite3_mprintf(select_rows,
                         version < 2 ? "NULL AS confirmed, NULL AS printed, NULL AS backtrace"
                                     : "v.confirmed, v.printed, v.backtrace",
-                        f->run ? "ordinal" : "name");
+                        f->run ? "1"
+                               : "row_number() OVER (PARTITION BY t.uri, c.name "
+                                 "ORDER BY c.run DESC, c.case_id DESC)",
+                        f->run ? "target_place, case_place" : "uri, name");
     int failed = sql ? results_prepare(r, sql, ret, w) : why_no_memory(w);
     sqlite3_free(sql);
     if (failed)
@@ -158,7 +161,7 @@ static char *copy(sqlite3_stmt *s, int i)
     return strdup(text_or_empty(s, i));
 }
 
-static int find_run(struct results *r, int64_t run, struct recorded_run *ret, struct why *w)
+static int find_run(struct results *r, int64_t run, struct described_run *ret, struct why *w)
 {
     sqlite3_stmt *s;
     TRY(results_prepare(r,
@@ -168,15 +171,15 @@ static int find_run(struct results *r, int64_t run, struct recorded_run *ret, st
     sqlite3_bind_int64(s, 1, run);
     int step = sqlite3_step(s);
     if (step == SQLITE_ROW)
-        *ret = (struct recorded_run){ .run = sqlite3_column_int64(s, 0),
-                                      .kind = copy(s, 1),
-                                      .command = copy(s, 2),
-                                      .options = copy(s, 3),
-                                      .version = copy(s, 4),
-                                      .judge = copy(s, 5),
-                                      .started = copy(s, 6),
-                                      .finished = copy(s, 7),
-                                      .seconds = sqlite3_column_double(s, 8) };
+        *ret = (struct described_run){ .run = sqlite3_column_int64(s, 0),
+                                       .kind = copy(s, 1),
+                                       .command = copy(s, 2),
+                                       .options = copy(s, 3),
+                                       .version = copy(s, 4),
+                                       .judge = copy(s, 5),
+                                       .started = copy(s, 6),
+                                       .finished = copy(s, 7),
+                                       .seconds = sqlite3_column_double(s, 8) };
     sqlite3_finalize(s);
     if (step != SQLITE_ROW && step != SQLITE_DONE)
         return results_failed(r, w);
@@ -191,7 +194,7 @@ static int find_run(struct results *r, int64_t run, struct recorded_run *ret, st
 
 /* Of equal URIs in several runs the newest counts. */
 static int find_targets(struct results *r, const struct recorded_filter *f,
-                        struct recorded_run *run, struct why *w)
+                        struct described_run *run, struct why *w)
 {
     sqlite3_stmt *s;
     TRY(results_prepare(r,
@@ -210,8 +213,9 @@ static int find_targets(struct results *r, const struct recorded_filter *f,
                          r->path, MOST_TARGETS);
             break;
         }
-        struct recorded_target *t = &run->target[run->n_targets++];
-        *t = (struct recorded_target){ copy(s, 0), copy(s, 1), copy(s, 2), copy(s, 3), copy(s, 4) };
+        struct described_target *t = &run->target[run->n_targets++];
+        *t =
+            (struct described_target){ copy(s, 0), copy(s, 1), copy(s, 2), copy(s, 3), copy(s, 4) };
         failed = t->uri && t->name && t->version && t->type && t->hal ? 0 : why_no_memory(w);
     }
     sqlite3_finalize(s);
@@ -226,30 +230,30 @@ static int find_targets(struct results *r, const struct recorded_filter *f,
 }
 
 int results_describe(struct results *r, const struct recorded_filter *f,
-                     struct recorded_run *ret_run, struct why *w)
+                     struct described_run *ret_run, struct why *w)
 {
-    struct recorded_run run = { 0 };
+    struct described_run run = { 0 };
     if (find_run(r, f->run, &run, w) < 0 || find_targets(r, f, &run, w) < 0) {
-        recorded_run_done(&run);
+        described_run_done(&run);
         return -1;
     }
     *ret_run = run;
     return 0;
 }
 
-void recorded_run_done(struct recorded_run *run)
+void described_run_done(struct described_run *run)
 {
     char *texts[] = { run->kind,  run->command, run->options, run->version,
                       run->judge, run->started, run->finished };
     for (int i = 0; i < COUNT(texts); i++)
         free(texts[i]);
     for (uint32_t t = 0; t < run->n_targets; t++) {
-        struct recorded_target *x = &run->target[t];
+        struct described_target *x = &run->target[t];
         char *more[] = { x->uri, x->name, x->version, x->type, x->hal };
         for (int i = 0; i < COUNT(more); i++)
             free(more[i]);
     }
-    *run = (struct recorded_run){ 0 };
+    *run = (struct described_run){ 0 };
 }
 
 int results_each_unloaded(struct results *r, int64_t run,

@@ -31,28 +31,28 @@ struct recorded_verdict {
 /* The row as the result that was recorded. */
 void recorded_result(const struct recorded_verdict *v, struct check_result *ret);
 
-/* Calls each() for the verdicts, by target (in the order of the command line) and case (in the
- * order of the run; of several runs, by name). */
+/* Calls each() for the verdicts: of a run in the order of its targets and cases, of all runs by the
+ * URI of the target and the name of the case. */
 int results_each_recorded(struct results *r, const struct recorded_filter *f,
                           int (*each)(const struct recorded_verdict *v, void *user, struct why *w),
                           void *user, struct why *w);
 
 /* Columns of the tables runs and targets; "" where there is none. */
-struct recorded_target {
+struct described_target {
     char *uri, *name, *version, *type, *hal;
 };
-struct recorded_run {
+struct described_run {
     int64_t run; /* the newest of those that the filter selects */
     char *kind, *command, *options, *version, *judge, *started, *finished;
     double seconds;
-    struct recorded_target target[32]; /* those with verdicts or of the run; in order */
+    struct described_target target[32]; /* those with verdicts or of the run; in order */
     uint32_t n_targets;
 };
 /* Describes the run of a filter; of all runs the newest, with the targets of all of them.  Fails
  * with WHY_INVALID if the database has no such run, or no such target. */
 int results_describe(struct results *r, const struct recorded_filter *f,
-                     struct recorded_run *ret_run, struct why *w);
-void recorded_run_done(struct recorded_run *run);
+                     struct described_run *ret_run, struct why *w);
+void described_run_done(struct described_run *run);
 
 /* Calls each() for every operation of every case of a run, 0: of all runs, once per case. */
 int results_each_operation(struct results *r, int64_t run,

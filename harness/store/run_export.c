@@ -48,7 +48,7 @@ int export_write(struct results *r, const struct options *o, int64_t run, const 
 /* ---- one file */
 
 struct counting {
-    struct recorded_run *run;
+    struct described_run *run;
     struct totals totals[MAX_TARGETS];
     double seconds[MAX_TARGETS];
     uint64_t n_unloaded;
@@ -102,7 +102,7 @@ static int put_all(struct results *r, struct writing *x, const struct recorded_f
                    struct why *w)
 {
     const struct export_writer *writer = x->writer;
-    const struct recorded_run *run = x->export.run;
+    const struct described_run *run = x->export.run;
     if (writer->begin)
         writer->begin(&x->export);
     for (uint32_t t = 0; t < run->n_targets; t++) {
@@ -124,7 +124,7 @@ int export_write_one(struct results *r, enum export_format format, const char *p
                      const char *host, struct why *w)
 {
     struct recorded_filter filter = { .run = run };
-    struct recorded_run described;
+    struct described_run described;
     struct output_file f;
     TRY(results_describe(r, &filter, &described, w));
     struct counting counted = { .run = &described };
@@ -143,6 +143,6 @@ int export_write_one(struct results *r, enum export_format format, const char *p
         failed = put_all(r, &x, &filter, w);
         failed = output_file_close(&f, !failed, w) < 0 ? -1 : failed;
     }
-    recorded_run_done(&described);
+    described_run_done(&described);
     return failed;
 }

@@ -23,7 +23,7 @@ int export_write_one(struct results *r, enum export_format format, const char *p
 
 struct export_run {
     FILE *to;
-    const struct recorded_run *run;
+    const struct described_run *run;
     const char *host;            /* NULL: not known */
     const struct totals *totals; /* per target */
     const double *seconds;       /* likewise: spent in the driver */

@@ -26,6 +26,7 @@ CONFORMING = {"pass", "unsupported", "waived", "undecided"}
 HOSTILE = 'x <b>&"\'#1 \\ ,;\n=cmd()\x1b[31m \u202e ]]>'
 SHOWN = HOSTILE.replace("\x1b", "\\x1b").replace("\u202e", "\\u202e")
 ONE_LINE = SHOWN.replace("\n", "\\n")
+CASE = []  # what the names of the cases of seed 1 begin with
 failed = []
 
 
@@ -99,13 +100,13 @@ def prepare_exports(here):
     """A database with every kind of verdict, hostile texts, and a file that could not be loaded."""
     db = os.path.join(here, "e.db")
     run("random", "-d", FAULT, "-d", "sim:dsp", "--count", "30", "--db", db)
-    for verdict, name in (("crash", "i1"), ("hang", "i2"), ("violation", "i3"), ("error", "i4")):
+    for verdict, name in (("crash", "1"), ("hang", "2"), ("violation", "3"), ("error", "4")):
         query(db, "UPDATE verdicts SET verdict = ?, why = ?, printed = ?, backtrace = ?, confirmed = 'repeats' WHERE "
               "target = 1 AND case_id = (SELECT case_id FROM cases WHERE name = ?)",
-              verdict, HOSTILE, HOSTILE, HOSTILE, f"random/s1/{name}")
+              verdict, HOSTILE, HOSTILE, HOSTILE, CASE[0] + name)
     query(db, "UPDATE verdicts SET verdict = 'waived', was = 'fail', why = ? WHERE target = 1 AND case_id = "
-          "(SELECT case_id FROM cases WHERE name = 'random/s1/i5')", HOSTILE)
-    query(db, "UPDATE cases SET name = ? WHERE name = 'random/s1/i0'", HOSTILE)
+          "(SELECT case_id FROM cases WHERE name = ?)", HOSTILE, CASE[0] + "5")
+    query(db, "UPDATE cases SET name = ? WHERE name = ?", HOSTILE, CASE[0] + "0")
     query(db, "INSERT INTO unloaded_files VALUES (1, 0, ?, ?)", HOSTILE, HOSTILE)
     return db
 
@@ -245,11 +246,11 @@ def check_baseline_run(here):
     write(path, expected)
     code, _, err, _ = random(here, "sim:cpu", "--baseline", path)
     check("a baseline of another target", (code, "is none of this run (sim:cpu)" in err), (2, True))
-    write(path, expected.replace("target " + FAULT, "target sim:cpu*") + "fail random/s1/i999\nfail spec/a/b\n")
+    write(path, expected.replace("target " + FAULT, "target sim:cpu*") + f"fail {CASE[0]}999\nfail spec/a/b\n")
     code, summary, held, kinds = random(here, "sim:cpu", "--baseline", path)
     check("without the fault", (code, summary["pass"], {kind: len(found) for kind, found in kinds.items()}),
           (0, 60, {"unexpected pass": len(rows), "missing case": 1}))
-    check("missing case", kinds["missing case"][0]["entry"].split(), ["fail", "random/s1/i999"])
+    check("missing case", kinds["missing case"][0]["entry"].split(), ["fail", CASE[0] + "999"])
     code, _, _, kinds = random(here, FAULT, "--baseline", path, "--shard", "1/2")
     check("part of a run", (code, kinds), (0, {}))
     return rows, expected
@@ -286,7 +287,7 @@ def check_waivers(here, rows, expected):
 
     # Skips, flakes, lost passes.
     name = rows[0][0]
-    write(path, head + f"skip {name} reason=slow\npass|fail random/s1/i1\nfail random/* reason=known\n")
+    write(path, head + f"skip {name} reason=slow\npass|fail {CASE[0]}1\nfail random/* reason=known\n")
     code, summary, held, kinds = random(here, FAULT, "--baseline", path)
     check("skip and flake", (code, held["skipped"], held["flakes"], held["expected"], kinds),
           (0, 1, 1, len(rows) - 1, {}))
@@ -302,12 +303,12 @@ def check_waivers(here, rows, expected):
     check("expected to be unsupported", random(here, "sim:dsp", "--baseline", path)[0], 0)
 
     # In text: what fails, and what does not.
-    write(path, head + waiver + " until=2001-01-01\nfail random/s1/i999\n")
+    write(path, head + waiver + " until=2001-01-01\n" + f"fail {CASE[0]}999\n")
     code, out, _ = run("random", "-d", FAULT, "--count", "60", "--baseline", path, "--db", db, "-q")
     check_text("the summary", out, f"baseline {path}: 0 expected failures, 0 verdicts of flakes, 0 skipped; "
                "1 expired waiver; 1 missing case\n", "    expired waiver: line 2: fail        random/* reason=\"a # b\" "
                f"link=https://t/1 until=2001-01-01: {len(rows)} verdicts that it no longer covers\n",
-               "    missing case: line 3: fail        random/s1/i999\n")
+               f"    missing case: line 3: fail        {CASE[0]}999\n")
 
 
 def check_update(here, rows, expected):
@@ -324,17 +325,17 @@ def check_update(here, rows, expected):
           rows[1][0])
     query(db, "UPDATE verdicts SET verdict = 'pass' WHERE case_id = " + case, rows[2][0])
     query(db, "UPDATE verdicts SET verdict = 'refused', stage = 'prepare', status = 'GENERAL_FAILURE', operation = NULL "
-          "WHERE case_id = " + case, "random/s1/i2")
+          "WHERE case_id = " + case, CASE[0] + "2")
     code, out, _ = run("baseline", "--check", path, "--db", db)
     check("check", code, 1)
-    check_text("check", out, f"crash       {rows[1][0]}  {FAULT}\n", f"refused     random/s1/i2  {FAULT}\n",
+    check_text("check", out, f"crash       {rows[1][0]}  {FAULT}\n", f"refused     {CASE[0]}2  {FAULT}\n",
                "; 1 changed failure; 1 unexpected pass\n", "2 failures that no baseline expects\n",
                f"    changed failure: {rows[1][0]} on {FAULT}: crash stage=execute status=NONE; line ")
     code, out, _ = run("baseline", "--check", path, "--db", db, "--json")
     check("check as JSON", (code, json.loads(out)["unexpected_failures"]), (1, 2))
     check("update", run("baseline", "--update", path, "--db", db)[:2], (0, f"{path}: 1 added, 1 changed, 1 removed\n"))
     check_text("its text", read(path), f"# about it\ncrash       {rows[1][0]} stage=execute\n",
-               "\n\nrefused     random/s1/i2 stage=prepare status=GENERAL_FAILURE\n")
+               f"\n\nrefused     {CASE[0]}2 stage=prepare status=GENERAL_FAILURE\n")
     check("nothing is left of a case that passes", rows[2][0] + " " in read(path), False)
     check("check after the update", run("baseline", "--check", path, "--db", db)[0], 0)
     write(path, f"halcyon-baseline 1\nfail {rows[1][0]} reason=known\nfail random/*\n")
@@ -342,9 +343,9 @@ def check_update(here, rows, expected):
     check("a waiver that no longer covers", (code, out, err),
           (0, f"{path}: 1 added, 0 changed, 0 removed; 1 waiver not updated\n",
            f"{path}:2: not updated, because it is a waiver: the verdict of {rows[1][0]} is now crash\n"))
-    write(path, f"halcyon-baseline 1\nfail {rows[1][0]}\nfail random/*\ncrash random/s1/i2\n")
+    write(path, f"halcyon-baseline 1\nfail {rows[1][0]}\nfail random/*\ncrash {CASE[0]}2\n")
     run("baseline", "--update", path, "--db", db, "--flakes")
-    check("flakes", read(path), f"halcyon-baseline 1\n\nfail        random/*\nrefused|crash random/s1/i2\n"
+    check("flakes", read(path), f"halcyon-baseline 1\n\nfail        random/*\nrefused|crash {CASE[0]}2\n"
           f"fail|crash  {rows[1][0]}\n")
 
     # Several targets.
@@ -383,6 +384,7 @@ def check_shift(what, found, values):
 
 def compare(*arguments):
     code, out, err = run("diff", "--json", *arguments)
+    check("errors beside the output", bool(out and err), False)
     if not out:
         return code, err
     return code, json.loads(out)
@@ -414,7 +416,7 @@ def check_diff(here):
                                  (10, "pass", "crash")):
         for db, verdict in ((a, before), (b, after)):
             query(db, "UPDATE verdicts SET verdict = ? WHERE case_id = ?", verdict, index + 1)
-        verdicts[index] = f"random/s1/i{index}"
+        verdicts[index] = f"{CASE[0]}{index}"
     query(b, "UPDATE verdicts SET operation = 'OTHER' WHERE case_id = 6")
     query(a, "UPDATE verdicts SET verdict = 'waived', was = 'fail' WHERE case_id = 9")  # as on the other side
     query(b, "UPDATE verdicts SET verdict = 'fail' WHERE case_id = 9")
@@ -431,8 +433,8 @@ def check_diff(here):
     check("pairs of targets", (code, target["a"], target["b"]), (1, "sim:cpu", "lib:/tmp/mine.so"))
     check("changes", {kind: names(diff, kind) for kind in kinds},
           {"broken": [verdicts[0], verdicts[10]], "lost": [verdicts[1]], "mended": [verdicts[2]],
-           "gained": [verdicts[3]], "changed": [verdicts[4], verdicts[5]], "new": ["random/s1/i6"],
-           "gone": ["random/s1/i7"]})
+           "gained": [verdicts[3]], "changed": [verdicts[4], verdicts[5]], "new": [CASE[0] + "6"],
+           "gone": [CASE[0] + "7"]})
     check("a change", (target["broken"][0]["a"]["verdict"], target["broken"][0]["b"]["verdict"]), ("pass", "fail"))
 
     rows = {}
@@ -448,7 +450,7 @@ def check_diff(here):
     check_shift("error ratio", target["error ratio"],
                 [math.log(max(pair[1][2], 0.01) / max(pair[0][2], 0.01)) for pair in both.values()
                  if pair[0][2] is not None and pair[1][2] is not None])
-    check("far error ratios", target["error ratio"]["far_cases"], [{"case": "random/s1/i19", "a": 0.3, "b": 0.9}])
+    check("far error ratios", target["error ratio"]["far_cases"], [{"case": CASE[0] + "19", "a": 0.3, "b": 0.9}])
     check("slow operations", target["time"]["operations"][0]["operation"], "CONV_2D")
     median = statistics.median(times.values())
     slow = [case for case, in query(b, "SELECT case_id FROM case_operations WHERE operation = 'CONV_2D' GROUP BY 1")]
@@ -461,8 +463,8 @@ def check_diff(here):
           (1, [verdicts[2]], [verdicts[3]], [verdicts[0], verdicts[10]]))
     run("random", "-d", "golden", "-d", "sim:cpu", "--count", "400", "--db", b)
     code, diff = compare("--db", b, "1", "2@golden")
-    check("runs of one database", (code, [(t["a"], t["b"]) for t in diff["targets"]]),
-          (0, [("lib:/tmp/mine.so", "golden")]))
+    check("runs of one database", (code, [(t["a"], t["b"]) for t in diff["targets"]], diff["targets"][0]["broken"],
+                                   diff["targets"][0]["lost"]), (0, [("lib:/tmp/mine.so", "golden")], [], []))
     code, diff = compare("--db", b, "2@golden", "2@sim:cpu")
     check("targets of a run", (code, diff["targets"][0]["in_both"]), (0, 400))
     code, diff = compare(a, b + ":2")
@@ -477,6 +479,8 @@ def check_diff(here):
 
 def main():
     with tempfile.TemporaryDirectory() as here:
+        out = run("random", "-d", "golden", "--count", "1", "--json", "--db", os.path.join(here, "names.db"))[1]
+        CASE.append(json.loads(out.splitlines()[0])["case"].removesuffix("0"))
         check_exports(here)
         rows, expected = check_baseline_run(here)
         check_waivers(here, rows, expected)
