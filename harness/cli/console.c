@@ -85,9 +85,9 @@ static json_t *number(double x)
     return json_real(x);
 }
 
-static json_t *text(const char *from)
+struct json_t *console_text_json(const char *text)
 {
-    char *escaped = text_escaped(TEXT_JSON, from);
+    char *escaped = text_escaped(TEXT_JSON, text);
     json_t *s = escaped ? json_string(escaped) : NULL;
     free(escaped);
     return s;
@@ -104,19 +104,19 @@ static void print_json(json_t *object)
 static void set_text(json_t *o, const char *key, const char *from)
 {
     if (from && *from)
-        json_object_set_new(o, key, text(from));
+        json_object_set_new(o, key, console_text_json(from));
 }
 
 struct json_t *console_verdict_json(const char *name, const char *target,
                                     const struct check_result *r, const struct verdict_texts *texts)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "case", text(name));
-    json_object_set_new(o, "target", text(target));
+    json_object_set_new(o, "case", console_text_json(name));
+    json_object_set_new(o, "target", console_text_json(target));
     json_object_set_new(o, "verdict", json_string(verdict_name[r->verdict]));
     if (r->verdict == VERDICT_FLAKY || (r->verdict == VERDICT_WAIVED && r->was != VERDICT_WAIVED))
         json_object_set_new(o, "was", json_string(verdict_name[r->was]));
-    json_object_set_new(o, "why", text(r->why));
+    json_object_set_new(o, "why", console_text_json(r->why));
     json_object_set_new(o, "ms", number(round(r->ms * 1e3) / 1e3));
     json_object_set_new(o, "judge", json_string(judge_name[r->judge]));
     json_object_set_new(o, "stage", json_string(r->stage));
@@ -129,7 +129,7 @@ struct json_t *console_verdict_json(const char *name, const char *target,
         json_object_set_new(o, "output", json_integer(r->output));
         json_object_set_new(o, "element", json_integer((json_int_t) r->element));
         json_object_set_new(o, "place", json_string(r->place));
-        json_object_set_new(o, "operation", text(r->operation));
+        json_object_set_new(o, "operation", console_text_json(r->operation));
         json_object_set_new(o, "type", json_string(r->type));
         json_object_set_new(o, "expected", number(r->expected));
         json_object_set_new(o, "actual", number(r->actual));
@@ -247,8 +247,8 @@ static json_t *unloaded_json(const struct cases *c)
     json_t *list = json_array();
     for (size_t i = 0; i < c->n_unloaded; i++) {
         json_t *file = json_object();
-        json_object_set_new(file, "file", text(c->unloaded[i].file));
-        json_object_set_new(file, "why", text(c->unloaded[i].why));
+        json_object_set_new(file, "file", console_text_json(c->unloaded[i].file));
+        json_object_set_new(file, "why", console_text_json(c->unloaded[i].why));
         json_array_append_new(list, file);
     }
     return list;
@@ -267,8 +267,8 @@ static void summary_json(const struct summary *s, const struct totals *all)
     json_t *line = json_object(), *notes = json_array();
     for (uint32_t i = 0; i < s->n_notes; i++) {
         json_t *note = json_object();
-        json_object_set_new(note, "target", text(s->target[s->note[i].target]));
-        json_object_set_new(note, "text", text(s->note[i].text));
+        json_object_set_new(note, "target", console_text_json(s->target[s->note[i].target]));
+        json_object_set_new(note, "text", console_text_json(s->note[i].text));
         json_array_append_new(notes, note);
     }
     if (s->n_notes)

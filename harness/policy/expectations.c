@@ -6,6 +6,7 @@
 
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
+#include "harness/cli/console.h"
 
 enum { MOST_SUITES = 64, SUITE_NAME = 64 };
 
@@ -388,14 +389,6 @@ void expectations_print(const struct expectations *x, FILE *to, uint64_t most)
     }
 }
 
-static json_t *text_json(const char *text)
-{
-    char *escaped = text_escaped(TEXT_JSON, text);
-    json_t *j = escaped ? json_string(escaped) : NULL;
-    free(escaped);
-    return j;
-}
-
 static json_t *finding_json(const struct expectations *x, const struct finding *f)
 {
     char *entry = entry_text(f->entry);
@@ -403,13 +396,13 @@ static json_t *finding_json(const struct expectations *x, const struct finding *
     json_object_set_new(j, "kind", json_string(finding_name[f->kind]));
     json_object_set_new(j, "fails", json_boolean(finding_fails(f->kind)));
     json_object_set_new(j, "line", json_integer(f->entry->line));
-    json_object_set_new(j, "entry", text_json(entry));
+    json_object_set_new(j, "entry", console_text_json(entry));
     if (f->name) {
-        json_object_set_new(j, "case", text_json(f->name));
-        json_object_set_new(j, "target", text_json(x->target[f->target]));
+        json_object_set_new(j, "case", console_text_json(f->name));
+        json_object_set_new(j, "target", console_text_json(x->target[f->target]));
     }
     if (*f->found)
-        json_object_set_new(j, "found", text_json(f->found));
+        json_object_set_new(j, "found", console_text_json(f->found));
     free(entry);
     return j;
 }
@@ -420,7 +413,7 @@ struct json_t *expectations_json(const struct expectations *x)
     for (uint32_t i = 0; x && i < x->n; i++) {
         const struct held_baseline *h = &x->held[i];
         json_t *j = json_object(), *findings = json_array();
-        json_object_set_new(j, "file", text_json(h->baseline->path));
+        json_object_set_new(j, "file", console_text_json(h->baseline->path));
         json_object_set_new(j, "expected", json_integer((json_int_t) h->totals.expected));
         json_object_set_new(j, "flakes", json_integer((json_int_t) h->totals.flakes));
         json_object_set_new(j, "skipped", json_integer((json_int_t) h->totals.skipped));

@@ -1,9 +1,6 @@
 /* One JSON object: the run, its targets, the verdicts as `halcyon run --json` prints them. */
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "golden/base/text_escape.h"
 #include "harness/store/run_export.h"
 
 enum { JSON_FORM = JSON_COMPACT | JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII };
@@ -17,9 +14,7 @@ static void put_object(FILE *to, json_t *object)
 /* Sets a member; null for an empty text. */
 static void set(json_t *o, const char *key, const char *text)
 {
-    char *escaped = text_escaped(TEXT_JSON, text);
-    json_object_set_new(o, key, *text && escaped ? json_string(escaped) : json_null());
-    free(escaped);
+    json_object_set_new(o, key, *text ? console_text_json(text) : json_null());
 }
 
 static json_t *totals_json(const struct totals *totals)
