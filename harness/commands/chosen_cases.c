@@ -147,12 +147,18 @@ int chosen_cases_begin(struct chosen_cases *c, const struct options *o, struct w
     return o->failed ? repeat_run(c, w) : 0;
 }
 
+bool chosen_cases_are_part(const struct chosen_cases *c)
+{
+    const struct options *o = &c->options;
+    return o->only.n || o->lists.n || o->exclude.n || o->failed;
+}
+
 int chosen_cases_select(struct chosen_cases *c, struct cases *cases, const char *hint,
                         struct why *w)
 {
     const struct options *o = &c->options;
     uint64_t missing, n = case_choice_count(c->choice, CHOICE_FAILED, &missing);
-    if (!o->only.n && !o->lists.n && !o->exclude.n && !n)
+    if (!chosen_cases_are_part(c))
         return 0;
     TRY(cases_select(cases, case_choice_takes, c->choice, w));
     TRY(case_choice_check(c->choice, hint, w));

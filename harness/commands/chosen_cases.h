@@ -21,6 +21,8 @@ int chosen_cases_begin(struct chosen_cases *c, const struct options *o, struct w
  * is WHY_INVALID, with the hint; so is a choice without any case. */
 int chosen_cases_select(struct chosen_cases *c, struct cases *cases, const char *hint,
                         struct why *w);
+/* Whether the options leave out cases. */
+bool chosen_cases_are_part(const struct chosen_cases *c);
 void chosen_cases_done(struct chosen_cases *c);
 
 /* Adds the choice to the JSON object that identifies a campaign, and to its command line. */

@@ -58,7 +58,7 @@ static void print_kept(const struct updating *u, const struct recorded_verdict *
 static int update_one(const struct recorded_verdict *v, void *user, struct why *w)
 {
     struct updating *u = user;
-    struct verdict_class c = { v->was, v->stage, v->status, v->operation };
+    struct verdict_class c = { v->was, v->stage, v->status, v->operation, v->first };
     uint64_t kept = u->changes.kept;
     unsigned flags = (u->o->all ? BASELINE_ALL : 0u) | (u->o->mark_flakes ? BASELINE_FLAKES : 0u);
     if (c.verdict == VERDICT_WAIVED) /* skipped: it was not run */
@@ -251,6 +251,7 @@ static int print_failure(const struct recorded_verdict *v, void *user, struct wh
         return 0;
     recorded_result(v, &r);
     r.verdict = v->was;
+    r.was = v->first;
     expectations_apply(u->expectations, t, v->name, &r);
     if (verdict_conforming(r.verdict))
         return 0;
@@ -291,7 +292,7 @@ static int check_recorded(struct baseline_command *c, struct why *w)
             u.uri[u.n_targets++] = c->run.target[t].uri;
     REQUIRE(w, u.n_targets, "%s: has no target", c->o->db);
     TRY(expectations_load((const char *const *) c->o->argument, (uint32_t) c->o->n_arguments, u.uri,
-                          u.n_targets, &x, w));
+                          u.n_targets, false, &x, w));
     u.expectations = x;
     int failed = results_each_recorded(c->results, &f, print_failure, &u, w);
     if (!failed)

@@ -145,7 +145,7 @@ static void set_compared(uint32_t target, uint64_t compared, void *user)
         c->totals[target].compared = compared;
 }
 
-static int finish(struct campaign *c, struct why *w)
+static int finish(struct campaign *c, const struct chosen_cases *chosen, struct why *w)
 {
     const struct options *o = c->options;
     /* The database has those of a resumed run's first part, too, and not those of amended cases. */
@@ -153,7 +153,7 @@ static int finish(struct campaign *c, struct why *w)
     if (c->end == CAMPAIGN_COMPLETE)
         TRY(results_finish_run(c->results, console_now() - o->begun, w));
     struct recorded_filter filter = { .run = results_run(c->results) };
-    bool partial = interrupted || o->n_shards > 1 || o->case_glob;
+    bool partial = c->end != CAMPAIGN_COMPLETE || o->n_shards > 1 || chosen_cases_are_part(chosen);
     TRY(expectations_check(c->expectations, c->results, &filter, partial, w));
     struct summary s = { .target = c->target,
                          .totals = c->totals,
@@ -196,7 +196,7 @@ static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, s
         return why_fail(w, WHY_INVALID, "no case to run: expected a file that can be loaded");
     }
     TRY(expectations_load(c->options->baseline, c->options->n_baselines, c->target, c->n_targets,
-                          &c->expectations, w));
+                          !c->cases->spec, &c->expectations, w));
     for (uint32_t t = 0; t < c->n_targets; t++) {
         TRY(device_probe(c->target[t], c->options->timeout, &facts[t], w));
         campaign_set_fault(c, t, &facts[t], w);
@@ -208,7 +208,7 @@ static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, s
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     TRY(campaign_run(c, &stop_signal, w));
-    return finish(c, w);
+    return finish(c, chosen, w);
 }
 
 /* Runs the cases.  Returns the exit status. */

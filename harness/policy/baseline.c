@@ -51,9 +51,15 @@ static bool is_in_class(const char *expected, const char *found)
     return !expected || strcmp(expected, found ? found : "") == 0;
 }
 
+uint32_t verdicts_of(const struct verdict_class *c)
+{
+    return c->verdict == VERDICT_FLAKY ? 1u << VERDICT_PASS | 1u << c->first : 1u << c->verdict;
+}
+
 bool entry_expects(const struct baseline_entry *e, const struct verdict_class *c)
 {
-    if (!(e->verdicts >> c->verdict & 1))
+    uint32_t given = verdicts_of(c);
+    if ((e->verdicts & given) != given)
         return false;
     return verdict_conforming(c->verdict) ||
            (is_in_class(e->stage, c->stage) && is_in_class(e->status, c->status) &&
@@ -180,6 +186,8 @@ static int read_verdict(char *word, uint32_t *ret_verdicts, const struct place *
     struct suggestion s = suggest_for(word);
     char text[SUGGEST_TEXT];
     int v = verdict_by_name(word);
+    if (v == VERDICT_FLAKY)
+        return bad_line(p, w, "expected the verdicts of a flaky case, such as pass|fail");
     if (v >= 0 && v != VERDICT_WAIVED) {
         if (*ret_verdicts >> v & 1)
             return bad_line(p, w, "the verdict %s is listed twice", word);
@@ -187,7 +195,7 @@ static int read_verdict(char *word, uint32_t *ret_verdicts, const struct place *
         return 0;
     }
     for (v = 0; v < VERDICT_COUNT; v++)
-        if (v != VERDICT_WAIVED)
+        if (v != VERDICT_WAIVED && v != VERDICT_FLAKY)
             suggest_candidate(&s, verdict_name[v]);
     suggest_candidate(&s, skip_word);
     return bad_line(p, w, "expected skip or verdicts, such as fail or pass|fail, found '%.60s'%s",

@@ -31,6 +31,7 @@
 struct verdict_class {
     enum verdict verdict;
     const char *stage, *status, *operation;
+    enum verdict first; /* of VERDICT_FLAKY: of the first run, which the rest describes */
 };
 
 struct baseline_entry {
@@ -77,7 +78,10 @@ const struct baseline_entry *baseline_nearer(const struct baseline_entry *a,
 /* The day of today in UTC, as 20270331. */
 int32_t baseline_today(void);
 bool entry_is_expired(const struct baseline_entry *e, int32_t today);
-/* Whether the entry expects this verdict in this class; expiry is not considered. */
+/* What an entry for this verdict lists, as its member `verdicts`. */
+uint32_t verdicts_of(const struct verdict_class *c);
+/* Whether the entry expects this verdict in this class; expiry is not considered.  A flaky case is
+ * one that passes and gives the verdict of its first run. */
 bool entry_expects(const struct baseline_entry *e, const struct verdict_class *c);
 static inline bool entry_is_skip(const struct baseline_entry *e)
 {

@@ -137,17 +137,18 @@ static char *escape_glob(struct arena *a, const char *text)
 static int set_class(struct baseline *b, struct baseline_entry *e, const struct verdict_class *c,
                      struct why *w)
 {
-    bool fails = !verdict_conforming(c->verdict);
-    bool has_status = c->verdict == VERDICT_VIOLATION || c->verdict == VERDICT_REFUSED;
+    enum verdict verdict = c->verdict == VERDICT_FLAKY ? c->first : c->verdict;
+    bool fails = !verdict_conforming(verdict);
+    bool has_status = verdict == VERDICT_VIOLATION || verdict == VERDICT_REFUSED;
     struct {
         char **member;
         const char *text, *usual;
     } parts[] = {
-        { &e->stage, c->stage, c->verdict == VERDICT_FAIL ? "done" : "none" },
+        { &e->stage, c->stage, verdict == VERDICT_FAIL ? "done" : "none" },
         { &e->status, c->status, has_status ? "" : "NONE" },
         { &e->operation, c->operation, "" },
     };
-    e->verdicts = 1u << c->verdict;
+    e->verdicts = verdicts_of(c);
     for (int i = 0; i < COUNT(parts); i++) {
         *parts[i].member = NULL;
         if (!fails || !parts[i].text || !*parts[i].text || !strcmp(parts[i].text, parts[i].usual))
@@ -191,7 +192,7 @@ static int add_entry(struct baseline *b, const char *name, const struct verdict_
 /* A verdict that a flake did not have yet: the class stays only where all its failures have it. */
 static void widen_entry(struct baseline_entry *e, const struct verdict_class *c)
 {
-    e->verdicts |= 1u << c->verdict;
+    e->verdicts |= verdicts_of(c);
     if (!entry_expects(e, c))
         e->stage = e->status = e->operation = NULL;
 }

@@ -7,6 +7,7 @@
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/cli/console.h"
+#include "randgraph/randgraph.h"
 
 enum { MOST_SUITES = 64, SUITE_NAME = 64 };
 
@@ -52,10 +53,24 @@ bool finding_fails(enum finding_kind k)
 
 /* ---- loading */
 
-static int load_one(struct expectations *x, struct held_baseline *h, const char *path,
+/* Fails if an entry can match no random case. */
+static int check_names(const struct baseline *b, struct why *w)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        REQUIRE(w, !randgraph_is_old_name(b->entry[i].name),
+                "%.150s:%u: '%.150s' matches no random case: their names begin with the version of "
+                "the generator and have its options, such as random/v%d/s7/i123 or "
+                "random/v%d/op=ADD/s7/i123",
+                b->path, b->entry[i].line, b->entry[i].name, RANDGRAPH_VERSION, RANDGRAPH_VERSION);
+    return 0;
+}
+
+static int load_one(struct expectations *x, struct held_baseline *h, const char *path, bool random,
                     struct why *w)
 {
     TRY(baseline_load(path, &h->baseline, w));
+    if (random)
+        TRY(check_names(h->baseline, w));
     h->use = calloc((size_t) h->baseline->n + 1, sizeof *h->use);
     if (!h->use)
         return why_no_memory(w);
@@ -69,7 +84,7 @@ static int load_one(struct expectations *x, struct held_baseline *h, const char 
 }
 
 int expectations_load(const char *const *path, uint32_t n, const char *const *target,
-                      uint32_t n_targets, struct expectations **ret, struct why *w)
+                      uint32_t n_targets, bool random, struct expectations **ret, struct why *w)
 {
     *ret = NULL;
     if (!n)
@@ -83,7 +98,7 @@ int expectations_load(const char *const *path, uint32_t n, const char *const *ta
         x->today = baseline_today();
     }
     for (uint32_t i = 0; !failed && i < n; i++)
-        failed = load_one(x, &x->held[i], path[i], w);
+        failed = load_one(x, &x->held[i], path[i], random, w);
     if (failed) {
         expectations_free(x);
         return -1;
@@ -143,7 +158,7 @@ bool expectations_skip(const struct expectations *x, uint32_t target, const char
 
 static struct verdict_class class_of(const struct check_result *r)
 {
-    return (struct verdict_class){ r->verdict, r->stage, r->status, r->operation };
+    return (struct verdict_class){ r->verdict, r->stage, r->status, r->operation, r->was };
 }
 
 void expectations_apply(const struct expectations *x, uint32_t target, const char *name,
@@ -157,15 +172,17 @@ void expectations_apply(const struct expectations *x, uint32_t target, const cha
     if (!e || entry_is_expired(e, x->today) || !entry_expects(e, &found))
         return;
     char was[sizeof r->why], reason[260];
+    const char *verdict = verdict_name[r->verdict];
     memcpy(was, r->why, sizeof was);
     if (e->reason)
         snprintf(reason, sizeof reason, "%.200s", e->reason);
     else
         snprintf(reason, sizeof reason, "expected by %.150s:%u", x->held[i].baseline->path,
                  e->line);
-    r->was = r->verdict;
+    if (r->verdict != VERDICT_FLAKY) /* which has that of the first run */
+        r->was = r->verdict;
     r->verdict = VERDICT_WAIVED;
-    snprintf(r->why, sizeof r->why, "%.200s (%s: %.250s)", reason, verdict_name[r->was], was);
+    snprintf(r->why, sizeof r->why, "%.200s (%s: %.250s)", reason, verdict, was);
 }
 
 /* ---- after the run */
@@ -256,7 +273,7 @@ static int hold_verdict(const struct recorded_verdict *v, void *user, struct why
         return 0;
     struct expectation_totals *totals = &x->held[held].totals;
     struct entry_use *use = &x->held[held].use[e - x->held[held].baseline->entry];
-    struct verdict_class c = { v->was, v->stage, v->status, v->operation };
+    struct verdict_class c = { v->was, v->stage, v->status, v->operation, v->first };
     use->cases++;
     if (c.verdict == VERDICT_WAIVED) {
         totals->skipped++;

@@ -13,9 +13,10 @@ struct expectations;
 enum { MOST_FINDINGS = 20 };
 
 /* Loads baselines for the targets of a run.  Fails with WHY_INVALID for a baseline that is for none
- * of them.  n 0: *ret is NULL, which all functions accept as no expectations. */
+ * of them; with `random` (for random cases), also for one that names cases as Halcyon 0.3 and older
+ * did, which matches none.  n 0: *ret is NULL, which all functions accept as no expectations. */
 int expectations_load(const char *const *path, uint32_t n, const char *const *target,
-                      uint32_t n_targets, struct expectations **ret, struct why *w);
+                      uint32_t n_targets, bool random, struct expectations **ret, struct why *w);
 void expectations_free(struct expectations *x);
 
 /* Fills *ret with the verdict of a case that a baseline excludes from the run on this target;

@@ -47,6 +47,7 @@ static int keep_case(const struct recorded_verdict *v, void *user, struct why *w
     struct case_list *list = user;
     struct diff_case c = { .case_id = v->case_id,
                            .class.verdict = v->was,
+                           .class.first = v->first,
                            .measured = !strcmp(v->stage, stage_name[STAGE_DONE]),
                            .ms = v->ms,
                            .device_ns = v->device_ns,

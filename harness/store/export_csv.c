@@ -9,7 +9,7 @@ static void begin(struct export_run *x)
 {
     fputs("run,case,target,verdict,was,why,judge,stage,status,ms,device_ns,checked,wrong,output,"
           "place,operation,type,expected,actual,bound,ratio,file,replay,confirmed,printed,"
-          "backtrace\n",
+          "backtrace,attempts,failed_attempts\n",
           x->to);
 }
 
@@ -52,12 +52,11 @@ static void put_output(FILE *to, const struct recorded_verdict *v)
 static void put_verdict(struct export_run *x, const struct recorded_verdict *v)
 {
     FILE *to = x->to;
-    bool waives = v->verdict == VERDICT_WAIVED && v->was != VERDICT_WAIVED;
     fprintf(to, "%lld", (long long) v->run);
     put_text(to, v->name);
     put_text(to, v->target);
     put_text(to, verdict_name[v->verdict]);
-    put_text(to, waives ? verdict_name[v->was] : NULL);
+    put_text(to, v->first != v->verdict ? verdict_name[v->first] : NULL);
     put_text(to, v->why);
     put_text(to, v->judge);
     put_text(to, v->stage);
@@ -72,6 +71,10 @@ static void put_verdict(struct export_run *x, const struct recorded_verdict *v)
     put_text(to, v->confirmed);
     put_text(to, v->printed);
     put_text(to, v->backtrace);
+    if (v->attempts)
+        fprintf(to, ",%u,%u", v->attempts, v->failed_attempts);
+    else
+        fputs(",,", to);
     putc('\n', to);
 }
 

@@ -11,15 +11,15 @@
 enum { MOST_TARGETS = 32 };
 
 /* The verdicts of a filter (?1: run, ?2: URI), with the columns of struct recorded_verdict.  First
- * come the columns that version 1 lacks, then which of the verdicts of its case and target a row
- * is, the newest first, then the order. */
+ * come the columns that version 1 lacks, those that versions below 4 lack, then which of the
+ * verdicts of its case and target a row is, the newest first, then the order. */
 static const char select_rows[] =
     "SELECT run, case_id, name, file, uri, verdict, was, why, judge, stage, status, ms, device_ns, "
     "checked, wrong, output, element, place, operation, type, expected, actual, bound, ratio, "
-    "replay, confirmed, printed, backtrace FROM ("
+    "replay, confirmed, printed, backtrace, attempts, failed_attempts FROM ("
     "SELECT c.run, c.case_id, c.name, c.file, t.uri, v.verdict, v.was, v.why, v.judge, v.stage, "
     "v.status, v.ms, v.device_ns, v.checked, v.wrong, v.output, v.element, v.place, v.operation, "
-    "v.type, v.expected, v.actual, v.bound, v.ratio, v.replay, %s, %s AS nth, "
+    "v.type, v.expected, v.actual, v.bound, v.ratio, v.replay, %s, %s, %s AS nth, "
     "c.ordinal AS case_place, t.ordinal AS target_place "
     "FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target) "
     "WHERE (?1 = 0 OR c.run = ?1) AND (?2 IS NULL OR t.uri = ?2)) WHERE nth = 1 ORDER BY %s";
@@ -80,11 +80,16 @@ static int read_row(struct results *r, sqlite3_stmt *s, struct recorded_verdict 
         .confirmed = text(s, 25),
         .printed = text(s, 26),
         .backtrace = text(s, 27),
+        .attempts = (uint32_t) sqlite3_column_int64(s, 28),
+        .failed_attempts = (uint32_t) sqlite3_column_int64(s, 29),
     };
     TRY(verdict_of(r, text(s, 5), &v->verdict, w));
-    v->was = v->verdict;
-    bool waives = v->verdict == VERDICT_WAIVED && text(s, 6);
-    return waives ? verdict_of(r, text(s, 6), &v->was, w) : 0;
+    v->was = v->first = v->verdict;
+    if (text(s, 6))
+        TRY(verdict_of(r, text(s, 6), &v->first, w));
+    if (v->verdict == VERDICT_WAIVED)
+        v->was = v->first;
+    return 0;
 }
 
 void recorded_result(const struct recorded_verdict *v, struct check_result *ret)
@@ -93,7 +98,9 @@ void recorded_result(const struct recorded_verdict *v, struct check_result *ret)
     for (int i = JUDGE_CTS; i <= JUDGE_BOUND; i++)
         if (!strcmp(v->judge, judge_name[i]))
             r.judge = (enum judge_kind) i;
-    r.was = v->was;
+    r.was = v->first;
+    r.attempts = v->attempts;
+    r.failed_attempts = v->failed_attempts;
     r.ms = v->ms;
     r.device_ns = v->device_ns < 0 ? HAL_NO_TIME : (uint64_t) v->device_ns;
     r.checked = v->checked;
@@ -119,14 +126,15 @@ static int prepare_rows(struct results *r, const struct recorded_filter *f, sqli
 {
     int version = 0;
     TRY(database_version(r->db, r->path, &version, w));
-    char *sql =
-        sqlite3_mprintf(select_rows,
-                        version < 2 ? "NULL AS confirmed, NULL AS printed, NULL AS backtrace"
-                                    : "v.confirmed, v.printed, v.backtrace",
-                        f->run ? "1"
-                               : "row_number() OVER (PARTITION BY t.uri, c.name "
-                                 "ORDER BY c.run DESC, c.case_id DESC)",
-                        f->run ? "target_place, case_place" : "uri, name");
+    char *sql = sqlite3_mprintf(
+        select_rows,
+        version < 2 ? "NULL AS confirmed, NULL AS printed, NULL AS backtrace"
+                    : "v.confirmed, v.printed, v.backtrace",
+        version < 4 ? "NULL AS attempts, NULL AS failed_attempts" : "v.attempts, v.failed_attempts",
+        f->run ? "1"
+               : "row_number() OVER (PARTITION BY t.uri, c.name "
+                 "ORDER BY c.run DESC, c.case_id DESC)",
+        f->run ? "target_place, case_place" : "uri, name");
     int failed = sql ? results_prepare(r, sql, ret, w) : why_no_memory(w);
     sqlite3_free(sql);
     if (failed)

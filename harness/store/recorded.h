@@ -15,8 +15,9 @@ struct recorded_verdict {
     const char *name, *file; /* file NULL: a random case */
     const char *target;      /* URI */
     enum verdict verdict;
-    enum verdict was; /* of a waived case: what is waived, VERDICT_WAIVED if it was not run; else
-                         the verdict */
+    enum verdict was;   /* of a waived case: what is waived, VERDICT_WAIVED if it was not run; else
+                           the verdict */
+    enum verdict first; /* of VERDICT_FLAKY: of the first run; else as `was` */
     const char *why, *judge, *stage, *status;
     double ms;
     int64_t device_ns; /* -1: not reported */
@@ -26,6 +27,7 @@ struct recorded_verdict {
     const char *place, *operation, *type; /* operation NULL: none wrote it */
     double expected, actual, bound, ratio;
     const char *replay, *confirmed, *printed, *backtrace; /* NULL: none */
+    uint32_t attempts, failed_attempts;                   /* with --rerun; 0: run once */
 };
 
 /* The row as the result that was recorded. */

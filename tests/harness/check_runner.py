@@ -132,12 +132,17 @@ def check_reruns(halcyon, driver, folder):
     # Without --rerun nothing says that it is flaky.
     found, _ = verdicts(halcyon, folder, target + ":3", status=EXIT_NOT_CONFORMING)
     assert {row[:4] for row in found} == {never[:4], ("crash", None, None, None)}, found
-    # A waiver also waives a flaky case.
-    waivers = os.path.join(folder, "waivers.txt")
-    with open(waivers, "w", encoding="ascii") as file:
-        file.write("random/* lib:* known\n")
-    found, _ = verdicts(halcyon, folder, target + ":3", "--rerun", "1", "--waivers", waivers, status=EXIT_CONFORMING)
-    assert {row[:2] for row in found} == {("pass", None), ("waived", "flaky")}, found
+    # An entry of a baseline that expects a pass and the verdict of the first run covers a flaky case.
+    baseline = os.path.join(folder, "flaky.baseline")
+    for expected, status, verdict in (
+        ("pass|crash", EXIT_CONFORMING, "waived"),
+        ("pass|fail", EXIT_NOT_CONFORMING, "flaky"),
+        ("crash", EXIT_NOT_CONFORMING, "flaky"),
+    ):
+        with open(baseline, "w", encoding="ascii") as file:
+            file.write(f"halcyon-baseline 1\n{expected} random/* reason=known\n")
+        found, _ = verdicts(halcyon, folder, target + ":3", "--rerun", "1", "--baseline", baseline, status=status)
+        assert {row[:2] for row in found} == {("pass", None), (verdict, "crash")}, (expected, found)
 
 
 # ---- memory
