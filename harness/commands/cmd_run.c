@@ -267,12 +267,12 @@ static int check_graphs(const struct cases *cases, struct why *w)
 static int make_random(struct chosen_cases *c, struct cases *cases, struct why *w)
 {
     const struct options *o = &c->options;
-    char hint[128];
+    char first[CASE_NAME], last[CASE_NAME], hint[2 * CASE_NAME + 16];
     *cases = cases_random(&o->graphs, o->seed, 0, o->count);
     TRY(check_graphs(cases, w));
-    snprintf(hint, sizeof hint, " of random/s%llu/i0 to random/s%llu/i%llu",
-             (unsigned long long) o->seed, (unsigned long long) o->seed,
-             (unsigned long long) o->count - 1);
+    cases_name(cases, 0, first);
+    cases_name(cases, o->count - 1, last);
+    snprintf(hint, sizeof hint, " of %s to %s", first, last);
     return chosen_cases_select(c, cases, hint, w);
 }
 
