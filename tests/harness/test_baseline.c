@@ -8,6 +8,7 @@
 
 #include "golden/golden.h"
 #include "harness/policy/baseline.h"
+#include "harness/policy/expectations.h"
 #include "tests/support/check_main.h"
 
 static struct baseline *load_text(const char *text, struct why *w)
@@ -58,6 +59,7 @@ START_TEST(bad_lines_are_rejected_with_their_number)
                                           "pass|fail, found 'fial'; did you mean fail?" },
         { "halcyon-baseline 1\nwaived a\n", ":2: expected skip or verdicts" },
         { "halcyon-baseline 1\npass|fail|pass a\n", ":2: the verdict pass is listed twice" },
+        { "halcyon-baseline 1\nflaky a\n", ":2: expected the verdicts of a flaky case" },
         { "halcyon-baseline 1\nfail a b\n", ":2: expected KEY=VALUE, found 'b'" },
         { "halcyon-baseline 1\nfail a # b\n", "a comment is a line of its own" },
         { "halcyon-baseline 1\nfail a reson=b\n", "unknown key 'reson'; did you mean reason?" },
@@ -106,7 +108,7 @@ START_TEST(the_nearest_entry_applies)
     }
     baseline_free(b);
     b = must_load("halcyon-baseline 1\nfail spec/*\n");
-    ck_assert_ptr_null(baseline_find(b, "random/s1/i0"));
+    ck_assert_ptr_null(baseline_find(b, "random/v1/s1/i0"));
     ck_assert(baseline_is_for(b, "sim:cpu"));
     baseline_free(b);
     b = must_load("halcyon-baseline 1\ntarget lib:*mine.so\n");
@@ -145,36 +147,65 @@ START_TEST(an_entry_expects_its_verdicts_and_class)
 }
 END_TEST
 
-START_TEST(a_rewritten_file_is_sorted_and_keeps_comments_and_groups)
-{
-    struct baseline *b = must_load("halcyon-baseline 1\r\n"
-                                   "# Baseline of the driver.\n\n# Second block.\n"
-                                   "target lib:*\n"
-                                   "# Softmax.\n\n\n"
-                                   "# The second one.\n# Two lines.\n"
-                                   "\tfail random/s1/i10   reason=\"a \\\"b\\\" \\\\ c\" link=x#1\n"
-                                   "fail random/s1/i9\n"
-                                   "# tail\n\n"
-                                   "skip \"x y\" reason=huge until=2027-03-31\n");
-    expect_text(b, "halcyon-baseline 1\n"
-                   "# Baseline of the driver.\n# Second block.\n"
-                   "target lib:*\n"
-                   "\n# Softmax.\n"
-                   "\nfail        random/s1/i9\n"
-                   "# The second one.\n# Two lines.\n"
-                   "fail        random/s1/i10 reason=\"a \\\"b\\\" \\\\ c\" link=x#1\n"
-                   "# tail\n"
-                   "\nskip        \"x y\" reason=huge until=2027-03-31\n");
-    baseline_free(b);
-}
-END_TEST
-
 static void update(struct baseline *b, const char *name, struct verdict_class c, unsigned flags,
                    struct baseline_changes *changes)
 {
     struct why w = { 0 };
     ck_assert_msg(baseline_update(b, name, &c, flags, changes, &w) == 0, "%s", w.text);
 }
+
+/* With --rerun: the other verdict of a flaky case is that of its first run. */
+START_TEST(a_flaky_case_passes_and_fails)
+{
+    struct baseline_changes changes = { 0 };
+    struct baseline *b = must_load("halcyon-baseline 1\n\n"
+                                   "pass|fail a op=ADD\n"
+                                   "fail b\n"
+                                   "pass c\n");
+    struct verdict_class flaky = { VERDICT_FLAKY, "done", "NONE", "ADD", VERDICT_FAIL };
+    ck_assert(entry_expects(baseline_find(b, "a"), &flaky));
+    ck_assert(!entry_expects(baseline_find(b, "b"), &flaky));
+    ck_assert(!entry_expects(baseline_find(b, "c"), &flaky));
+    flaky.operation = "MUL";
+    ck_assert(!entry_expects(baseline_find(b, "a"), &flaky));
+    flaky.first = VERDICT_CRASH;
+    flaky.stage = "execute";
+    ck_assert(!entry_expects(baseline_find(b, "a"), &flaky));
+    update(b, "b", flaky, 0, &changes);
+    update(b, "d", flaky, 0, &changes);
+    expect_text(b, "halcyon-baseline 1\n\n"
+                   "pass|fail   a op=ADD\n"
+                   "pass|crash  b stage=execute op=MUL\n"
+                   "pass        c\n"
+                   "pass|crash  d stage=execute op=MUL\n");
+    baseline_free(b);
+}
+END_TEST
+
+START_TEST(a_rewritten_file_is_sorted_and_keeps_comments_and_groups)
+{
+    struct baseline *b =
+        must_load("halcyon-baseline 1\r\n"
+                  "# Baseline of the driver.\n\n# Second block.\n"
+                  "target lib:*\n"
+                  "# Softmax.\n\n\n"
+                  "# The second one.\n# Two lines.\n"
+                  "\tfail random/v1/s1/i10   reason=\"a \\\"b\\\" \\\\ c\" link=x#1\n"
+                  "fail random/v1/s1/i9\n"
+                  "# tail\n\n"
+                  "skip \"x y\" reason=huge until=2027-03-31\n");
+    expect_text(b, "halcyon-baseline 1\n"
+                   "# Baseline of the driver.\n# Second block.\n"
+                   "target lib:*\n"
+                   "\n# Softmax.\n"
+                   "\nfail        random/v1/s1/i9\n"
+                   "# The second one.\n# Two lines.\n"
+                   "fail        random/v1/s1/i10 reason=\"a \\\"b\\\" \\\\ c\" link=x#1\n"
+                   "# tail\n"
+                   "\nskip        \"x y\" reason=huge until=2027-03-31\n");
+    baseline_free(b);
+}
+END_TEST
 
 static const struct verdict_class pass = { VERDICT_PASS, "done", "NONE", "ADD" },
                                   fail = { VERDICT_FAIL, "done", "NONE", "ADD" },
@@ -234,6 +265,37 @@ START_TEST(flakes_keep_both_verdicts_and_all_lists_what_conforms)
 }
 END_TEST
 
+/* As Halcyon 0.3 and older named random cases; a file may have examples with such names. */
+START_TEST(old_names_are_rejected_for_random_cases)
+{
+    static const struct {
+        const char *name;
+        bool is_old;
+    } names[] = { { "random/s1/i0", true },     { "random/s*/i1?", true },
+                  { "random/s[0-9]/i*", true }, { "random/*", false },
+                  { "random/v1/s1/i0", false }, { "random/single/s-ADD/i0", false } };
+    const char *const target[] = { "sim:cpu" };
+    for (int i = 0; i < COUNT(names); i++) {
+        char path[] = "/tmp/halcyon-test-XXXXXX";
+        const char *paths[] = { path };
+        struct expectations *random = NULL, *files = NULL;
+        struct why w = { 0 };
+        int fd = mkstemp(path);
+        ck_assert(fd >= 0 && dprintf(fd, "halcyon-baseline 1\nfail %s\n", names[i].name) > 0);
+        close(fd);
+        int failed = expectations_load(paths, 1, target, 1, true, &random, &w);
+        ck_assert_msg((failed < 0) == names[i].is_old, "%s: %s", names[i].name, w.text);
+        if (failed)
+            ck_assert_msg(strstr(w.text, ":2: '") && strstr(w.text, "random/v1/op=ADD/s7/i123"),
+                          "%s", w.text);
+        ck_assert_int_eq(expectations_load(paths, 1, target, 1, false, &files, &w), 0);
+        unlink(path);
+        expectations_free(random);
+        expectations_free(files);
+    }
+}
+END_TEST
+
 Suite *baseline_suite(void)
 {
     Suite *s = suite_create("baseline");
@@ -241,9 +303,11 @@ Suite *baseline_suite(void)
     tcase_add_test(t, bad_lines_are_rejected_with_their_number);
     tcase_add_test(t, the_nearest_entry_applies);
     tcase_add_test(t, an_entry_expects_its_verdicts_and_class);
+    tcase_add_test(t, a_flaky_case_passes_and_fails);
     tcase_add_test(t, a_rewritten_file_is_sorted_and_keeps_comments_and_groups);
     tcase_add_test(t, an_update_replaces_removes_and_adds);
     tcase_add_test(t, flakes_keep_both_verdicts_and_all_lists_what_conforms);
+    tcase_add_test(t, old_names_are_rejected_for_random_cases);
     suite_add_tcase(s, t);
     return s;
 }
