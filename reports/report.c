@@ -19,9 +19,9 @@
 
 extern const char report_css[], report_js[];
 
-const char *const report_verdict[N_VERDICTS] = { "pass",   "undecided", "waived",  "unsupported",
-                                                 "fail",   "violation", "refused", "crash",
-                                                 "hang",   "flaky",     "error" };
+const char *const report_verdict[N_VERDICTS] = { "pass", "undecided", "waived",  "unsupported",
+                                                 "fail", "violation", "refused", "crash",
+                                                 "hang", "flaky",     "error" };
 
 /* Gives a database of version 1 the columns of version 2 that the page shows. */
 static const char as_version_2[] =

@@ -3,16 +3,11 @@
 #include <string.h>
 
 const char *const verdict_name[VERDICT_COUNT] = {
-    [VERDICT_PASS] = "pass",
-    [VERDICT_UNDECIDED] = "undecided",
-    [VERDICT_FAIL] = "fail",
-    [VERDICT_VIOLATION] = "violation",
-    [VERDICT_REFUSED] = "refused",
-    [VERDICT_UNSUPPORTED] = "unsupported",
-    [VERDICT_CRASH] = "crash",
-    [VERDICT_HANG] = "hang",
-    [VERDICT_FLAKY] = "flaky",
-    [VERDICT_WAIVED] = "waived",
+    [VERDICT_PASS] = "pass",       [VERDICT_UNDECIDED] = "undecided",
+    [VERDICT_FAIL] = "fail",       [VERDICT_VIOLATION] = "violation",
+    [VERDICT_REFUSED] = "refused", [VERDICT_UNSUPPORTED] = "unsupported",
+    [VERDICT_CRASH] = "crash",     [VERDICT_HANG] = "hang",
+    [VERDICT_FLAKY] = "flaky",     [VERDICT_WAIVED] = "waived",
     [VERDICT_ERROR] = "error",
 };
 

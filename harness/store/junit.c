@@ -74,8 +74,7 @@ static void put_properties(const struct export_run *x, const struct described_ta
     char compared[24];
     json_t *options = json_loads(x->run->options, 0, NULL);
     snprintf(number, sizeof number, "%lld", (long long) x->run->run);
-    snprintf(compared, sizeof compared, "%llu",
-             (unsigned long long) x->totals[x->target].compared);
+    snprintf(compared, sizeof compared, "%llu", (unsigned long long) x->totals[x->target].compared);
     fputs("    <properties>\n", x->to);
     put_property(x->to, "target", t->uri);
     put_property(x->to, "driver", t->name);

@@ -254,8 +254,8 @@ static int write_verdict(struct results *r, int64_t case_id, uint32_t target,
     sqlite3_bind_int64(s, 1, case_id);
     sqlite3_bind_int64(s, 2, r->target[target]);
     bind_text(s, 3, verdict_name[v->verdict]);
-    bool replaced = v->verdict == VERDICT_FLAKY ||
-                    (v->verdict == VERDICT_WAIVED && v->was != VERDICT_WAIVED);
+    bool replaced =
+        v->verdict == VERDICT_FLAKY || (v->verdict == VERDICT_WAIVED && v->was != VERDICT_WAIVED);
     bind_text(s, 4, replaced ? verdict_name[v->was] : NULL);
     bind_text(s, 5, v->why);
     bind_text(s, 6, judge_name[v->judge]);
