@@ -1,9 +1,6 @@
 /* One example: checks the options, draws the element types, builds the graph, names it. */
-#include <inttypes.h>
-
 #include "randgraph/randgraph_internal.h"
 
-enum { MAX_OPS = 100, MAX_SIDE = 64 };
 static const double limit_float = 1e6;
 
 const struct randgraph_options randgraph_default = {
@@ -76,8 +73,8 @@ static int check(const struct randgraph_options *o, struct why *w)
     REQUIRE(w, o->max_dim >= 1 && o->max_dim <= MAX_SIDE, "largest dimension %u: must be 1 to %d",
             o->max_dim, MAX_SIDE);
     REQUIRE(w, o->max_elements >= 1, "largest number of elements 0: must be at least 1");
-    REQUIRE(w, o->max_level >= 1 && o->max_level <= 8, "feature level %d: must be 1 to 8",
-            o->max_level);
+    REQUIRE(w, o->max_level >= 1 && o->max_level <= MAX_LEVEL, "feature level %d: must be 1 to %d",
+            o->max_level, MAX_LEVEL);
     REQUIRE(w, !o->only || op_by_name(o->only), "the catalogue has no operation %s", o->only);
     return 0;
 }
@@ -154,10 +151,12 @@ int randgraph_make(const struct randgraph_options *options, uint64_t seed, uint6
 {
     struct rng r;
     struct example e;
+    char name[RANDGRAPH_NAME];
 
     rng_seed(&r, seed, index);
     TRY(randgraph_from(options, &r, arena, &e, w));
-    e.name = arena_printf(arena, "random/s%" PRIu64 "/i%" PRIu64, seed, index);
+    randgraph_name(options ? options : &randgraph_default, seed, index, name);
+    e.name = arena_strdup(arena, name);
     if (!e.name)
         return why_no_memory(w);
     *ret_example = e;

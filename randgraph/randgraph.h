@@ -69,13 +69,50 @@ struct randgraph_options {
 extern const struct randgraph_options randgraph_default;
 
 /* Generates graph number `index` of campaign `seed` into the arena: the model and the values of its
- * inputs; expected[] has types and shapes, its data stays NULL.  The example is named
- * "random/s<seed>/i<index>".  options: NULL for the defaults.  -1: the options are invalid or allow
- * no operation, or out of memory (WHY_MEMORY); *ret_example is untouched. */
+ * inputs; expected[] has types and shapes, its data stays NULL.  The example has the name that
+ * randgraph_name() gives.  options: NULL for the defaults.  -1: the options are invalid or allow no
+ * operation, or out of memory (WHY_MEMORY); *ret_example is untouched. */
 int randgraph_make(const struct randgraph_options *options, uint64_t seed, uint64_t index,
                    struct arena *arena, struct example *ret_example, struct why *w);
 /* The same with choices from r; the example has no name. */
 int randgraph_from(const struct randgraph_options *options, struct rng *r, struct arena *arena,
                    struct example *ret_example, struct why *w);
+
+/* ---- names (randgraph/parameters.c)
+ *
+ * The name of a graph holds all that determines it: the generator's version, the options that are
+ * not the defaults, in the order of the table in parameters.c, then seed and index:
+ *
+ *     random/v1/s7/i123
+ *     random/v1/ops=3-5/op=ADD/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i123
+ *
+ * Each graph has exactly one name.  Names need no quotes in a shell, and each part between slashes
+ * is the name of a file. */
+
+/* Version of the generator.  To be raised by each change after which some options, seed and index
+ * give another graph; tests/randgraph/test_names.c fails until then. */
+enum { RANDGRAPH_VERSION = 1 };
+
+enum { RANDGRAPH_NAME = 1024, RANDGRAPH_VALUE = 512 }; /* bytes of a name; of a value in it */
+
+/* options: valid ones. */
+void randgraph_name(const struct randgraph_options *options, uint64_t seed, uint64_t index,
+                    char name[RANDGRAPH_NAME]);
+/* Parses such a name.  WHY_INVALID: it is not one, or is not the one that the graph has, which the
+ * reason gives.  WHY_UNSUPPORTED: it is that of another version, or of weights, which a name cannot
+ * hold. */
+int randgraph_parse_name(const char *name, struct randgraph_options *ret_options,
+                         uint64_t *ret_seed, uint64_t *ret_index, struct why *w);
+/* Whether a name, or a pattern of names, has the form "random/s7/i123" of Halcyon 0.3 and older, in
+ * which the version and the options are missing. */
+bool randgraph_is_old_name(const char *name);
+
+/* Sets the option of that key from text, as in a name: "ops" from "3-5".  -1: the text is not
+ * valid; *o is untouched. */
+int randgraph_set(struct randgraph_options *o, const char *key, const char *value, struct why *w);
+/* The next option that is not the default, as key and value.  *position: 0 at first.  Returns the
+ * key; NULL: there are no more. */
+const char *randgraph_next(const struct randgraph_options *o, int *position,
+                           char value[RANDGRAPH_VALUE]);
 
 #endif

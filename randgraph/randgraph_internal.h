@@ -9,6 +9,7 @@
  *   draft_results.c  computes the results of a call and fits their scales
  *   control_flow.c   IF and WHILE
  *   finish.c         outputs, unknown dimensions, memory pools: the finished model
+ *   parameters.c     options as text, names of graphs
  *
  * Every value is computed as soon as its operand is added.  So divisors can be kept away from zero,
  * square roots from negative numbers, and quantised results from saturating or being all equal. */
@@ -18,6 +19,7 @@
 #include "randgraph/randgraph.h"
 
 enum { MIN_GRAPHS = 4, MAX_CALL = MAX_ROLES, MAX_RESULTS = 16, MAX_DRAWN = 64, NO_INDEX = -1 };
+enum { MAX_OPS = 100, MAX_SIDE = 64, MAX_LEVEL = 8 }; /* limits of struct randgraph_options */
 
 static const double fp16_limit = 1e4; /* largest magnitude in fp16 and relaxed computations */
 
@@ -32,6 +34,8 @@ uint64_t stream_next(struct stream *s);
 
 /* The weight set for the operation, else that of its kind. */
 uint32_t randgraph_weight_of(const struct randgraph_weights *w, const struct op *op);
+/* Weights that draw alike have the same digest. */
+uint64_t randgraph_weights_digest(const struct randgraph_weights *w);
 
 /* An operand of the graph, its value and the value's range. */
 struct graph_value {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/math/farmhash.h"
 #include "randgraph/randgraph_internal.h"
 
 enum { MAX_WEIGHT = 10000 };
@@ -41,6 +42,17 @@ uint32_t randgraph_weight_of(const struct randgraph_weights *w, const struct op 
     case ERROR_DISCRETE: return w->share_discrete;
     default: return w->share_elements;
     }
+}
+
+uint64_t randgraph_weights_digest(const struct randgraph_weights *w)
+{
+    uint64_t digest = farmhash64(w, offsetof(struct randgraph_weights, n_ops));
+
+    for (int i = 0; i < op_table_n; i++) {
+        const uint64_t pair[2] = { digest, randgraph_weight_of(w, op_table[i]) };
+        digest = farmhash64(pair, sizeof pair);
+    }
+    return digest;
 }
 
 static int set_op(struct randgraph_weights *w, const char *name, uint32_t value, struct why *why)

@@ -15,8 +15,13 @@ int database_read(const char *path, struct sqlite3 **ret_db, struct why *w);
  * reasons.  Returns -1. */
 int database_failed(struct sqlite3 *db, const char *path, struct why *w);
 
+/* SQL: a verdict of a database before version 4 that is `undecided` now. */
+#define PASSED_UNDECIDED                                                                           \
+    "verdict = 'pass' AND NOT checked AND (why GLOB 'no element could be compared*' OR "           \
+    "why GLOB 'undecided: *')"
+
 /* Version of the schema (harness/store/schema.sql) that this Halcyon writes. */
-enum { DATABASE_VERSION = 3 };
+enum { DATABASE_VERSION = 4 };
 /* The schema's version, 1 to DATABASE_VERSION; 0: the database is empty.  A database that is not
  * Halcyon's, or newer, is WHY_INVALID. */
 int database_version(struct sqlite3 *db, const char *path, int *ret_version, struct why *w);

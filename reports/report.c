@@ -19,9 +19,9 @@
 
 extern const char report_css[], report_js[];
 
-const char *const report_verdict[N_VERDICTS] = { "pass",  "waived",    "unsupported",
-                                                 "fail",  "violation", "refused",
-                                                 "crash", "hang",      "error" };
+const char *const report_verdict[N_VERDICTS] = { "pass", "undecided", "waived",  "unsupported",
+                                                 "fail", "violation", "refused", "crash",
+                                                 "hang", "flaky",     "error" };
 
 /* Gives a database of version 1 the columns of version 2 that the page shows. */
 static const char as_version_2[] =
@@ -33,11 +33,17 @@ static const char as_version_3[] =
     "CREATE TEMP VIEW unloaded_files AS SELECT 0 AS run, 0 AS ordinal, '' AS file, '' AS why "
     "WHERE 0";
 
-/* Creates the table of verdicts that the page covers. */
+/* Before version 4, names of random cases lack the options that the graphs were generated with. */
+static const char graphs_before_4[] =
+    ", (SELECT CASE WHEN json_valid(options) THEN options ->> '$.graphs' END FROM runs "
+    "WHERE runs.run = d.run)";
+
+/* Creates the table of verdicts that the page covers.  %s: what else distinguishes cases. */
 static const char shown[] =
     "CREATE TEMP TABLE shown AS SELECT max(d.run) AS run, d.case_id, d.target_ordinal, d.uri, "
-    "d.name, d.verdict, d.conforming, d.ms, d.checked FROM details d WHERE %lld IN (0, d.run) "
-    "GROUP BY d.name, d.file, d.uri";
+    "d.name, CASE WHEN " PASSED_UNDECIDED " THEN 'undecided' ELSE d.verdict END AS verdict, "
+    "d.conforming, d.ms, d.checked FROM details d WHERE %lld IN (0, d.run) "
+    "GROUP BY d.name, d.file, d.uri%s";
 
 /* --- queries, and the formatting of their values */
 
@@ -117,14 +123,14 @@ static int open_results(struct report *r, int64_t run, struct why *w)
         return fail_query(r, w);
     if (version < 3 && sqlite3_exec(r->db, as_version_3, NULL, NULL, NULL) != SQLITE_OK)
         return fail_query(r, w);
-    char sql[sizeof(shown) + 24], count[96];
+    char sql[sizeof(shown) + sizeof(graphs_before_4) + 24], count[96];
     snprintf(count, sizeof(count), "SELECT count(*) FROM runs WHERE %lld IN (0, run)",
              (long long) run);
     TRY(report_number(r, count, &runs, w));
     TRY(report_number(r, "SELECT coalesce(max(run), 0) FROM runs", &newest, w));
     REQUIRE(w, runs > 0 || !run, "%s: has no run %lld; the newest is %lld", r->path,
             (long long) run, (long long) newest);
-    snprintf(sql, sizeof(sql), shown, (long long) run);
+    snprintf(sql, sizeof(sql), shown, (long long) run, version < 4 ? graphs_before_4 : "");
     return sqlite3_exec(r->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail_query(r, w);
 }
 

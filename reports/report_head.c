@@ -26,7 +26,7 @@ static int count_unloaded(const struct report *r, int64_t run, int64_t *ret_n, s
 
 static int put_state(const struct report *r, int64_t run, struct why *w)
 {
-    int64_t missing, empty, unloaded, all = r->n, bad = all - r->n_conforming;
+    int64_t missing, undecided, unloaded, all = r->n, bad = all - r->n_conforming;
     time_t now = time(NULL);
     struct tm tm;
     char written[64];
@@ -34,8 +34,7 @@ static int put_state(const struct report *r, int64_t run, struct why *w)
                       "SELECT count(*) FROM runs WHERE finished IS NULL AND run IN "
                       "(SELECT run FROM shown)",
                       &missing, w));
-    TRY(report_number(r, "SELECT count(*) FROM shown WHERE verdict = 'pass' AND NOT checked",
-                      &empty, w));
+    TRY(report_number(r, "SELECT count(*) FROM shown WHERE verdict = 'undecided'", &undecided, w));
     TRY(count_unloaded(r, run, &unloaded, w));
     fprintf(r->to, "<div class=\"state\"><span class=\"light %s\"></span><h1>",
             bad || !all || missing || unloaded ? "bad" : "good");
@@ -64,14 +63,12 @@ static int put_state(const struct report *r, int64_t run, struct why *w)
         fputs(" could not be loaded.</b>", r->to);
     }
     fputs("</p>\n", r->to);
-    if (empty) {
+    if (undecided) {
         fputs("<p class=\"soft\"><b>", r->to);
-        report_put_count(r, empty);
-        fputs(empty == 1 ? " pass" : " passes", r->to);
-        fputs(
-            " without a comparison</b>: the device followed the HAL contract, but the error bounds "
-            "are so wide there that no element could be compared.</p>\n",
-            r->to);
+        report_put_count(r, undecided);
+        fputs(" undecided</b>: the driver followed the HAL contract, but no element could be "
+              "compared.</p>\n",
+              r->to);
     }
     return 0;
 }
@@ -91,6 +88,8 @@ static int put_tiles(const struct report *r, struct why *w)
     put_tile(r, "cases", false, n);
     TRY(report_number(r, "SELECT count(DISTINCT uri) FROM shown", &n, w));
     put_tile(r, "targets", false, n);
+    TRY(report_number(r, "SELECT coalesce(sum(checked), 0) FROM shown", &n, w));
+    put_tile(r, "elements compared", false, n);
     for (int i = 0; i < N_VERDICTS; i++)
         put_tile(r, report_verdict[i], true, r->count[i]);
     fputs("</div>\n", r->to);

@@ -10,7 +10,7 @@
 #include "golden/base/why.h"
 
 /* The closed list of verdicts, in the order in which the page shows them. */
-enum { N_VERDICTS = 9 };
+enum { N_VERDICTS = 11 };
 extern const char *const report_verdict[N_VERDICTS];
 
 struct report {

@@ -35,6 +35,7 @@ struct target_host {
                                     NULL: they may; must outlive the target */
     enum isolation isolation;    /* whether the driver gets a process of its own */
     bool may_use_devices;        /* it is, but may use device nodes */
+    uint64_t memory_limit;       /* bytes of anonymous memory that such a process may use; 0: any */
     bool may_spin;               /* such a process and this one have a processor each: waits for
                                     each other may spin */
     bool is_served;              /* target_driver() of a driver in a process of its own has all

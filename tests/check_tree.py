@@ -29,7 +29,8 @@ ROOMS = {
     "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "faulty", "service", "remote", "isolation",
             "client", "host"],
     "specs": ["python"],
-    "harness": ["aidl", "skeleton", "examples", "trace", "check", "cli", "store", "run", "conform", "suites", "commands"],
+    "harness": ["aidl", "skeleton", "examples", "trace", "check", "cli", "store", "policy", "run", "conform", "suites",
+                "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "cli", "fuzz",
               "oracle", "corpus", "bench"],
 }

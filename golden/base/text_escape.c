@@ -53,18 +53,41 @@ static const char *entity(uint32_t c)
     }
 }
 
+/* What stands for a character that means something to the medium; NULL: itself. */
+static const char *escape_of(enum text_medium medium, uint32_t c)
+{
+    switch (medium) {
+    case TEXT_XML: return c == '\n' ? "&#10;" : c == '\t' ? "&#9;" : entity(c);
+    case TEXT_HTML: return entity(c);
+    case TEXT_CSV: return c == '"' ? "\"\"" : NULL;
+    case TEXT_TAP: return c == '#' ? "\\#" : c == '\\' ? "\\\\" : NULL;
+    case TEXT_TERMINAL:
+    case TEXT_LINES:
+    case TEXT_JSON:
+    case TEXT_SHELL: break;
+    }
+    return NULL;
+}
+
+/* Shows a character or byte that is not visible. */
+static void show(FILE *to, enum text_medium medium, uint32_t c)
+{
+    if (medium == TEXT_TAP)
+        putc('\\', to); /* of the escape */
+    put_hidden(to, c);
+}
+
 /* Writes the character c, which has n bytes at s. */
 static void put_character(FILE *to, enum text_medium medium, uint32_t c, const char *s, size_t n)
 {
-    bool markup = medium == TEXT_XML || medium == TEXT_HTML, space = c == '\n' || c == '\t';
-    if (markup && entity(c))
-        fputs(entity(c), to);
-    else if (space && medium == TEXT_XML)
-        fputs(c == '\n' ? "&#10;" : "&#9;", to);
-    else if (medium == TEXT_JSON || (space && medium != TEXT_TERMINAL) || !is_hidden(c))
+    bool one_line = medium == TEXT_TERMINAL || medium == TEXT_TAP;
+    bool space = c == '\n' || c == '\t';
+    if (escape_of(medium, c))
+        fputs(escape_of(medium, c), to);
+    else if (medium == TEXT_JSON || (space && !one_line) || !is_hidden(c))
         fwrite(s, 1, n, to);
     else
-        put_hidden(to, c);
+        show(to, medium, c);
 }
 
 /* ---- the shell */
@@ -142,7 +165,7 @@ void text_put(FILE *to, enum text_medium medium, const char *text, size_t most)
         if (n)
             put_character(to, medium, c, text, n);
         else
-            put_hidden(to, (unsigned char) *text);
+            show(to, medium, (unsigned char) *text);
         n = n ? n : 1;
     }
 }

@@ -16,8 +16,11 @@ enum text_medium {
     TEXT_HTML,     /* content of HTML: entities; line ends and tabs stay */
     TEXT_JSON,     /* a string for a JSON library, which escapes control characters itself: only
                       bytes that are not UTF-8 are replaced */
-    TEXT_SHELL     /* one argument for a POSIX shell, with the same bytes; one that cannot be shown
-                      as it is becomes $'...' (bash, zsh, ksh; POSIX since 2024) */
+    TEXT_CSV, /* a field of CSV between double quotes: those are doubled, line ends and tabs stay */
+    TEXT_TAP, /* the description of a TAP test line: "#" and "\" are escaped, as in all that is
+                 shown as an escape */
+    TEXT_SHELL /* one argument for a POSIX shell, with the same bytes; one that cannot be shown
+                  as it is becomes $'...' (bash, zsh, ksh; POSIX since 2024) */
 };
 
 /* Writes at most `most` characters of text (0: all), then an ellipsis if there are more.  NULL

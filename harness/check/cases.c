@@ -1,14 +1,13 @@
 #include "harness/check/cases.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "specs/specs.h"
 
@@ -22,8 +21,14 @@ void cases_done(struct cases *c)
 {
     free(c->spec);
     free(c->unloaded);
+    free(c->index);
     arena_free(c->arena);
     *c = (struct cases){ 0 };
+}
+
+uint64_t cases_index(const struct cases *c, uint64_t i)
+{
+    return c->index ? c->index[i] : c->first + i;
 }
 
 void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME])
@@ -31,7 +36,7 @@ void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME])
     if (c->spec)
         snprintf(name, CASE_NAME, "%s", c->spec[i].example.name);
     else
-        snprintf(name, CASE_NAME, "random/s%" PRIu64 "/i%" PRIu64, c->seed, c->first + i);
+        randgraph_name(&c->graphs, c->seed, cases_index(c, i), name);
 }
 
 const char *cases_file(const struct cases *c, uint64_t i)
@@ -43,34 +48,9 @@ int cases_get(const struct cases *c, uint64_t i, struct arena *arena, struct exa
               struct why *w)
 {
     if (!c->spec)
-        return randgraph_make(&c->graphs, c->seed, c->first + i, arena, ret_example, w);
+        return randgraph_make(&c->graphs, c->seed, cases_index(c, i), arena, ret_example, w);
     *ret_example = c->spec[i].example;
     return 0;
-}
-
-/* Parses the prefix and a 64-bit number after it.  Returns what follows, or NULL. */
-static const char *parse_number(const char *at, const char *prefix, uint64_t *ret)
-{
-    size_t n = strlen(prefix);
-    if (strncmp(at, prefix, n) || !isdigit((unsigned char) at[n]))
-        return NULL;
-    char *end;
-    errno = 0;
-    *ret = strtoull(at + n, &end, 10);
-    return errno ? NULL : end;
-}
-
-bool case_is_random(const char *name, uint64_t *ret_seed, uint64_t *ret_index)
-{
-    uint64_t seed = 0, index = 0;
-    const char *at = parse_number(name, "random/s", &seed);
-    if (at)
-        at = parse_number(at, "/i", &index);
-    if (!at || *at)
-        return false;
-    *ret_seed = seed;
-    *ret_index = index;
-    return true;
 }
 
 /* ---- input values */
@@ -138,10 +118,8 @@ static const char *without_prefix(const char *name)
 }
 
 /* The exact name matches too, as names may contain wildcard characters. */
-static bool name_matches(const char *glob, const char *name)
+bool case_name_matches(const char *glob, const char *name)
 {
-    if (!glob)
-        return true;
     glob = without_prefix(glob);
     name = without_prefix(name);
     return !strcmp(glob, name) || !fnmatch(glob, name, 0);
@@ -188,7 +166,7 @@ static int take_example(const struct example *e, void *user, struct why *w)
     struct loading *l = user;
     struct cases *c = l->cases;
     struct spec_case taken = { .file = l->file, .may_be_bad = l->may_be_bad };
-    if (!name_matches(l->glob, e->name))
+    if (l->glob && !case_name_matches(l->glob, e->name))
         return 0;
     REQUIRE(w, strlen(e->name) < CASE_NAME - strlen("spec/"),
             "%s: the name of an example has %zu bytes, expected less than %zu", l->file,
@@ -295,14 +273,9 @@ static int load_folder(struct cases *c, const char *path, const char *glob,
     return failed;
 }
 
-/* What to do instead of loading a random case from a file; "": the path does not look like one. */
-static const char *random_hint(const char *path)
+static bool is_random_name(const char *path)
 {
-    uint64_t seed, index;
-    if (strncmp(path, "random/", 7) != 0)
-        return "";
-    return case_is_random(path, &seed, &index) ? " ('halcyon replay' runs a random case)"
-                                               : " (a random case is random/sS/iI)";
+    return strncmp(path, "random/", 7) == 0;
 }
 
 static struct specs_options limits;
@@ -328,7 +301,8 @@ static int load_path(struct cases *c, const char *path, const char *glob,
     if (above && !is_spec(path))
         return 0;
     if (!there)
-        return why_fail(w, WHY_INVALID, "%s: %s%s", path, strerror(error), random_hint(path));
+        return why_fail(w, WHY_INVALID, "%s: %s%s", path, strerror(error),
+                        is_random_name(path) ? " ('halcyon replay' runs a random case)" : "");
     REQUIRE(w, S_ISREG(about.st_mode), "%s: neither a regular file nor a folder", path);
     REQUIRE(w, is_spec(path), "%s: expected a file .mod.py, .jsonl, .jsonl.xz or .tflite", path);
     struct loading l = { .cases = c,
@@ -356,16 +330,56 @@ int cases_load(struct cases *c, const char *path, const char *glob, struct why *
     return 0;
 }
 
-int cases_open(struct cases *c, const struct randgraph_options *graphs, const char *what,
-               const char *glob, struct why *w)
+int cases_open(struct cases *c, const char *what, const char *glob, struct why *w)
 {
+    struct randgraph_options graphs;
     uint64_t seed, index;
-    if (case_is_random(what, &seed, &index)) {
-        *c = cases_random(graphs, seed, index, 1);
+    if (is_random_name(what) && access(what, F_OK) != 0) {
+        TRY(randgraph_parse_name(what, &graphs, &seed, &index, w));
+        *c = cases_random(&graphs, seed, index, 1);
         return 0;
     }
     TRY(cases_load(c, what, glob, w));
     REQUIRE(w, c->n || c->n_unloaded, "%s: no case in it matches --case '%s'", what, glob);
+    return 0;
+}
+
+static int select_graphs(struct cases *c, bool (*keep)(const char *name, void *user), void *user,
+                         struct why *w)
+{
+    uint64_t *index = NULL, kept = 0, capacity = 0;
+    for (uint64_t i = 0; i < c->n; i++) {
+        char name[CASE_NAME];
+        cases_name(c, i, name);
+        if (!keep(name, user))
+            continue;
+        if (kept == capacity) {
+            capacity = capacity ? 2 * capacity : 64;
+            uint64_t *larger = realloc(index, capacity * sizeof *index);
+            if (!larger) {
+                free(index);
+                return why_no_memory_for(w, "%llu cases", (unsigned long long) capacity);
+            }
+            index = larger;
+        }
+        index[kept++] = cases_index(c, i);
+    }
+    free(c->index);
+    c->index = index;
+    c->n = kept;
+    return 0;
+}
+
+int cases_select(struct cases *c, bool (*keep)(const char *name, void *user), void *user,
+                 struct why *w)
+{
+    uint64_t kept = 0;
+    if (!c->spec)
+        return select_graphs(c, keep, user, w);
+    for (uint64_t i = 0; i < c->n; i++)
+        if (keep(c->spec[i].example.name, user))
+            c->spec[kept++] = c->spec[i];
+    c->n = kept;
     return 0;
 }
 

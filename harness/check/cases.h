@@ -28,9 +28,10 @@ struct cases {
     unsigned threads; /* threads that load a file; 0: the calling one */
     struct randgraph_options graphs;
     uint64_t seed, first; /* case i is graph first + i */
+    uint64_t *index;      /* after cases_select(): case i is graph index[i]; else NULL */
 };
 
-enum { CASE_NAME = 1024 }; /* bytes; folder, file and example have up to 255 each */
+enum { CASE_NAME = RANDGRAPH_NAME }; /* bytes; folder, file and example have up to 255 each */
 
 /* n random graphs of one seed, from index `first` on.  Allocates nothing. */
 struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
@@ -45,16 +46,21 @@ int cases_load(struct cases *c, const char *path, const char *glob, struct why *
 /* Limits for each .mod.py and .tflite file that cases_load() loads from now on; 0: the defaults of
  * specs_load(). */
 void cases_limit_loading(double seconds, size_t bytes);
-/* The one case of that name if `what` is random/sS/iI, generated with these options; else as
- * cases_load(), and an error if no case matches the glob. */
-int cases_open(struct cases *c, const struct randgraph_options *graphs, const char *what,
-               const char *glob, struct why *w);
+/* The one random case of that name if `what` begins with "random/" and is no file
+ * (randgraph_parse_name()); else as cases_load(), and an error if no case matches the glob. */
+int cases_open(struct cases *c, const char *what, const char *glob, struct why *w);
 /* Fails with the file and example of the first model that is not legal NNAPI, so that a bad file
  * is reported as bad input and not as a target's failure; such an example of a folder is removed
  * and its file added to `unloaded`.  Operations that the catalogue does not have are accepted.
  * Random graphs are not checked. */
 int cases_validate(struct cases *c, struct why *w);
 void cases_done(struct cases *c);
+
+/* Leaves only the cases for which keep() is true, in their order. */
+int cases_select(struct cases *c, bool (*keep)(const char *name, void *user), void *user,
+                 struct why *w);
+/* Whether a name is this one or matches it as a pattern; either may lack the prefix "spec/". */
+bool case_name_matches(const char *glob, const char *name);
 
 /* Fills every input that has no data, as those of models in .tflite files, with random values
  * allocated in arena: floats in [-1, 1), quantised types over their whole range, other integers 0
@@ -63,16 +69,16 @@ void cases_done(struct cases *c);
 int inputs_generate(const char *name, struct tensor *in, uint32_t n, struct arena *arena,
                     struct why *w);
 
-/* "random/s7/i123", "spec/V1_2/add_v1_2/add_v1_2_2" */
+/* "random/v1/s7/i123", "spec/V1_2/add_v1_2/add_v1_2_2".  The name of a random case holds all that
+ * it is generated from (randgraph/randgraph.h); how it is run and judged belongs to the run. */
 void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME]);
+/* Index of case i among the graphs of its seed; meaningless for a case from a file. */
+uint64_t cases_index(const struct cases *c, uint64_t i);
 /* Path of the file that a case came from; NULL for a random graph. */
 const char *cases_file(const struct cases *c, uint64_t i);
 
 /* Case i: a shallow copy of a loaded example, or a random graph generated in arena. */
 int cases_get(const struct cases *c, uint64_t i, struct arena *arena, struct example *ret_example,
               struct why *w);
-
-/* Parses the name of a random case, "random/s7/i123"; false: it is not one. */
-bool case_is_random(const char *name, uint64_t *ret_seed, uint64_t *ret_index);
 
 #endif

@@ -283,10 +283,10 @@ static bool judge_without_outputs(const struct check *c, const struct outcome *o
         snprintf(r->why, sizeof r->why, "no reference result: %s", c->reference_why);
     } else if (o->stage == STAGE_EXECUTE && o->status == HAL_OUTPUT_INSUFFICIENT_SIZE &&
                any_open(c)) {
-        r->verdict = VERDICT_PASS;
+        r->verdict = VERDICT_UNDECIDED;
         snprintf(r->why, sizeof r->why,
-                 "undecided: the right number of elements is open, and may exceed the output's "
-                 "buffer");
+                 "no element could be compared: the right number of elements is open, and may "
+                 "exceed the output's buffer");
     } else if (o->stage != STAGE_DONE) {
         judge_failed_call(c, r, o->stage);
     } else if (c->example->expect_failure) {
@@ -410,6 +410,24 @@ static void judge_one(const struct check *c, uint32_t i, const struct outcome *o
     }
 }
 
+/* The verdict of outputs of which no element was compared. */
+static void judge_uncompared(const struct check *c, const struct outcome *o, struct check_result *r)
+{
+    uint32_t ignored = 0, empty = 0;
+    for (uint32_t i = 0; i < o->n_out; i++) {
+        ignored += is_ignored(c, i);
+        empty += !is_ignored(c, i) && !is_open(c, i) && !tensor_count(&o->out[i]);
+    }
+    const bool only_shapes = o->n_out && empty == o->n_out;
+    r->verdict = only_shapes ? VERDICT_PASS : VERDICT_UNDECIDED;
+    snprintf(r->why, sizeof r->why, "%s",
+             only_shapes ? "no output has elements; the shapes were compared"
+             : ignored == o->n_out
+                 ? "no element could be compared: the example ignores the values of every output "
+                   "(--judge bound compares them)"
+                 : "no element could be compared: any value is within the error bound");
+}
+
 static void judge_outputs(const struct check *c, const struct outcome *o, struct check_result *r,
                           struct buffer *detail)
 {
@@ -425,7 +443,7 @@ static void judge_outputs(const struct check *c, const struct outcome *o, struct
                           is_open(c, i) ? "undecided, values and shape"
                                         : "ignored by the specification");
     if (r->verdict == VERDICT_PASS && !r->checked)
-        snprintf(r->why, sizeof r->why, "no element could be compared");
+        judge_uncompared(c, o, r);
 }
 
 /* Adds the changes of the model's conversion to the target's HAL version to the explanation. */
@@ -436,7 +454,7 @@ static void add_notes(const struct outcome *o, struct check_result *r, struct bu
         r->lost = r->lost || o->note[i].lost;
         if (detail)
             buffer_printf(detail, "%s%s\n", lost, o->note[i].text);
-        else if (r->verdict == VERDICT_PASS && o->note[i].lost)
+        else if ((r->verdict == VERDICT_PASS || r->verdict == VERDICT_UNDECIDED) && o->note[i].lost)
             text_append(r->why, sizeof r->why, "%s%s%s", r->why[0] ? "; " : "", lost,
                         o->note[i].text);
     }

@@ -18,18 +18,22 @@ extern const char *const stage_name[]; /* of enum stage: "supported", ... */
  */
 struct check_result {
     enum verdict verdict;
-    enum verdict was; /* the verdict that a waiver replaced; only for VERDICT_WAIVED */
+    enum verdict was; /* of VERDICT_FLAKY: the verdict of the first run; of VERDICT_WAIVED: the
+                         verdict that a baseline expects, VERDICT_WAIVED: the case was not run */
+    uint32_t attempts, failed_attempts; /* runs with --rerun, the first one included, and those that
+                                           did not conform; 0: run once */
     enum judge_kind judge;
     char stage[16], status[40]; /* names, as in the database */
     char why[512];              /* explanation; "" for a plain pass */
     bool died;                  /* the driver's process, which is not the worker's */
     int32_t signal;             /* that it died of; 0: of none */
     char confirmed[160];        /* of a death that was run again: "repeats", "does not repeat; after
-                                   case random/s1/i3"; else "" */
+                                   case random/v1/s1/i3"; else "" */
     bool lost;               /* converting the model to the target's HAL version lost something */
     double ms;               /* wall clock in the driver */
     uint64_t device_ns;      /* time on device; HAL_NO_TIME: not reported */
-    uint64_t checked, wrong; /* elements compared; those outside their bound */
+    uint64_t checked, wrong; /* elements compared (a pass with 0: check_judge()); those outside
+                                their bound */
     /* The worst element: ratio = |actual - expected| / bound. */
     int32_t output;   /* index among the model's outputs; -1: none was compared */
     uint64_t element; /* row-major index in it */
@@ -80,9 +84,11 @@ uint64_t check_extra_ns(const struct check *c);
  * is to be passed to check_judge(), which frees it. */
 int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
               struct check_result *ret_result);
-/* Judges an outcome into *r and frees it.  With target `golden` and judge BOUND, where the
- * reference would be compared with itself, the values that the example expects are judged instead,
- * if any. detail: gets lines of text about each output; may be NULL. */
+/* Judges an outcome into *r and frees it.  A pass compares at least one element, or all that there
+ * is: the failure of the execution, where the example requires that, or the shapes, where no output
+ * has elements.  Otherwise the verdict is UNDECIDED.  With target `golden` and judge BOUND, where
+ * the reference would be compared with itself, the values that the example expects are judged
+ * instead, if any. detail: gets lines of text about each output; may be NULL. */
 void check_judge(struct check *c, struct outcome *o, struct check_result *r, struct buffer *detail);
 
 /* A result without an outcome: the verdict of a case whose process died or that could not be run.

@@ -160,8 +160,10 @@ void per_op_check_run(struct check *c, struct target *t, struct check_result *r,
     double worst = 0;
     struct why why = { 0 };
 
-    if (c->judge != JUDGE_BOUND || r->verdict != VERDICT_PASS || c->example->expect_failure ||
-        c->example->model.graph[0].n_operations <= 1 || (!c->by_layers && r->checked))
+    if (c->judge != JUDGE_BOUND ||
+        (r->verdict != VERDICT_PASS && r->verdict != VERDICT_UNDECIDED) ||
+        c->example->expect_failure || c->example->model.graph[0].n_operations <= 1 ||
+        (!c->by_layers && r->checked))
         return;
     if (!c->layers &&
         per_op_check_split(c->example, c->arena, &c->layers, &c->n_layers, &why) != 0) {
@@ -169,7 +171,7 @@ void per_op_check_run(struct check *c, struct target *t, struct check_result *r,
         snprintf(r->why, sizeof r->why, "operation by operation: %s", why.text);
         return;
     }
-    for (uint32_t i = 0; i < c->n_layers && r->verdict == VERDICT_PASS; i++) {
+    for (uint32_t i = 0; i < c->n_layers && verdict_conforming(r->verdict); i++) {
         struct check_result layer;
         check_layer(&c->layers[i], t, &layer);
         if (layer.verdict == VERDICT_UNSUPPORTED)
@@ -178,15 +180,17 @@ void per_op_check_run(struct check *c, struct target *t, struct check_result *r,
         r->checked += layer.checked;
         r->wrong += layer.wrong;
         worst = layer.ratio > worst ? layer.ratio : worst;
-        if (layer.verdict != VERDICT_PASS) {
+        if (!verdict_conforming(layer.verdict)) {
             r->verdict = layer.verdict;
             r->died = layer.died;
             r->signal = layer.signal;
             snprintf(r->why, sizeof r->why, "%s alone: %.400s", c->layers[i].name, layer.why);
         }
     }
-    if (r->verdict == VERDICT_PASS && r->checked)
-        r->why[0] = 0;
+    if (r->verdict == VERDICT_UNDECIDED && r->checked) {
+        r->verdict = VERDICT_PASS;
+        snprintf(r->why, sizeof r->why, "compared operation by operation only");
+    }
     if (detail)
         buffer_printf(detail, "operation by operation: %u run alone, worst ratio %.3g\n", n, worst);
 }

@@ -13,10 +13,11 @@
 int per_op_check_split(const struct example *e, struct arena *arena, struct example **ret_layers,
                        uint32_t *ret_n, struct why *w);
 
-/* After a pass in check_judge() by bound: where c->by_layers is set, or no element could be
- * compared, runs the operations one by one.  The first that is not a pass becomes the verdict of
- * the case; operations that the driver does not support alone are skipped.  Adds the numbers of
- * elements compared to *r, and a line to detail, which may be NULL. */
+/* After PASS or UNDECIDED in check_judge() by bound: where c->by_layers is set, or no element could
+ * be compared, runs the operations one by one.  The first that does not conform becomes the verdict
+ * of the case; operations that the driver does not support alone are skipped.  UNDECIDED becomes
+ * PASS once an element is compared.  Adds the numbers of elements compared to *r, and a line to
+ * detail, which may be NULL. */
 void per_op_check_run(struct check *c, struct target *t, struct check_result *r,
                       struct buffer *detail);
 

@@ -7,13 +7,15 @@
 
 enum verdict {
     VERDICT_PASS,
+    VERDICT_UNDECIDED,   /* the case ran, but no element could be compared, by no path */
     VERDICT_FAIL,        /* wrong numbers */
     VERDICT_VIOLATION,   /* breaks the HAL contract: wrong status, shape, timing, touched memory */
     VERDICT_REFUSED,     /* reported the model as supported, then failed to prepare or execute it */
     VERDICT_UNSUPPORTED, /* reported the model as not supported, before preparing it */
     VERDICT_CRASH,       /* the driver's process died */
     VERDICT_HANG,        /* the driver exceeded the time-out */
-    VERDICT_WAIVED,      /* a failure that a file of waivers lists */
+    VERDICT_FLAKY,       /* failed, and conformed when it was run again (--rerun) */
+    VERDICT_WAIVED,      /* a failure that a baseline expects, or a case that it skips */
     VERDICT_ERROR,       /* Halcyon's own: the case could not be judged */
     VERDICT_COUNT
 };

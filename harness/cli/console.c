@@ -33,27 +33,44 @@ void console_clear(struct console *c)
     c->bar_shown = false;
 }
 
-void console_progress(struct console *c, uint64_t done)
+static void print_state(const struct console *c, uint64_t done, double seconds)
+{
+    double rate = (double) done / seconds;
+    if (c->failures)
+        fprintf(stderr, "  %llu not conforming", (unsigned long long) c->failures);
+    if (done)
+        fprintf(stderr, "  %.0f/s, %.0f s left", rate, (double) (c->n_cases - done) / rate);
+}
+
+static void draw_bar(struct console *c, uint64_t done, double seconds)
 {
     enum { WIDTH = 30 };
-    uint64_t ms = (uint64_t) ((console_now() - c->begun) * 1e3);
-    if (!c->terminal || c->verbosity < 0 || !c->n_cases || ms < c->drawn_ms + 100)
-        return;
-    c->drawn_ms = ms;
     char bar[WIDTH + 1];
     size_t full = (size_t) ((double) done / (double) c->n_cases * WIDTH);
     memset(bar, '.', WIDTH);
     memset(bar, '#', full > WIDTH ? WIDTH : full);
     bar[WIDTH] = 0;
-    double seconds = (double) ms * 1e-3, rate = (double) done / seconds;
     fprintf(stderr, "\r\033[K[%s] %llu/%llu", bar, (unsigned long long) done,
             (unsigned long long) c->n_cases);
-    if (c->failures)
-        fprintf(stderr, "  %llu not conforming", (unsigned long long) c->failures);
-    if (done)
-        fprintf(stderr, "  %.0f/s, %.0f s left", rate, (double) (c->n_cases - done) / rate);
+    print_state(c, done, seconds);
     fflush(stderr);
     c->bar_shown = true;
+}
+
+void console_progress(struct console *c, uint64_t done)
+{
+    uint64_t ms = (uint64_t) ((console_now() - c->begun) * 1e3);
+    if (c->verbosity < 0 || !c->n_cases || ms < c->drawn_ms + (c->terminal ? 100 : 60000))
+        return;
+    c->drawn_ms = ms;
+    if (c->terminal) {
+        draw_bar(c, done, (double) ms * 1e-3);
+        return;
+    }
+    fprintf(stderr, "progress: %llu of %llu cases", (unsigned long long) done,
+            (unsigned long long) c->n_cases);
+    print_state(c, done, (double) ms * 1e-3);
+    putc('\n', stderr);
 }
 
 /* ---- JSON */
@@ -68,9 +85,9 @@ static json_t *number(double x)
     return json_real(x);
 }
 
-static json_t *text(const char *from)
+struct json_t *console_text_json(const char *text)
 {
-    char *escaped = text_escaped(TEXT_JSON, from);
+    char *escaped = text_escaped(TEXT_JSON, text);
     json_t *s = escaped ? json_string(escaped) : NULL;
     free(escaped);
     return s;
@@ -87,19 +104,19 @@ static void print_json(json_t *object)
 static void set_text(json_t *o, const char *key, const char *from)
 {
     if (from && *from)
-        json_object_set_new(o, key, text(from));
+        json_object_set_new(o, key, console_text_json(from));
 }
 
-static void verdict_json(const char *name, const char *target, const struct check_result *r,
-                         const struct verdict_texts *texts)
+struct json_t *console_verdict_json(const char *name, const char *target,
+                                    const struct check_result *r, const struct verdict_texts *texts)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "case", text(name));
-    json_object_set_new(o, "target", text(target));
+    json_object_set_new(o, "case", console_text_json(name));
+    json_object_set_new(o, "target", console_text_json(target));
     json_object_set_new(o, "verdict", json_string(verdict_name[r->verdict]));
-    if (r->verdict == VERDICT_WAIVED)
+    if (r->verdict == VERDICT_FLAKY || (r->verdict == VERDICT_WAIVED && r->was != VERDICT_WAIVED))
         json_object_set_new(o, "was", json_string(verdict_name[r->was]));
-    json_object_set_new(o, "why", text(r->why));
+    json_object_set_new(o, "why", console_text_json(r->why));
     json_object_set_new(o, "ms", number(round(r->ms * 1e3) / 1e3));
     json_object_set_new(o, "judge", json_string(judge_name[r->judge]));
     json_object_set_new(o, "stage", json_string(r->stage));
@@ -112,7 +129,7 @@ static void verdict_json(const char *name, const char *target, const struct chec
         json_object_set_new(o, "output", json_integer(r->output));
         json_object_set_new(o, "element", json_integer((json_int_t) r->element));
         json_object_set_new(o, "place", json_string(r->place));
-        json_object_set_new(o, "operation", text(r->operation));
+        json_object_set_new(o, "operation", console_text_json(r->operation));
         json_object_set_new(o, "type", json_string(r->type));
         json_object_set_new(o, "expected", number(r->expected));
         json_object_set_new(o, "actual", number(r->actual));
@@ -121,9 +138,13 @@ static void verdict_json(const char *name, const char *target, const struct chec
     }
     set_text(o, "replay", texts->replay);
     set_text(o, "confirmed", r->confirmed);
+    if (r->attempts) {
+        json_object_set_new(o, "attempts", json_integer(r->attempts));
+        json_object_set_new(o, "failed_attempts", json_integer(r->failed_attempts));
+    }
     set_text(o, "printed", texts->printed);
     set_text(o, "backtrace", texts->backtrace);
-    print_json(o);
+    return o;
 }
 
 /* ---- verdicts */
@@ -183,7 +204,7 @@ void console_verdict(struct console *c, const char *name, const char *target,
     c->failures += !conforming;
     c->losses += r->lost;
     if (c->json) {
-        verdict_json(name, target, r, texts);
+        print_json(console_verdict_json(name, target, r, texts));
         return;
     }
     if (c->verbosity < 0 || (c->verbosity < 1 && (conforming || c->failures > MOST_FAILURES + 1)))
@@ -203,8 +224,9 @@ void console_verdict(struct console *c, const char *name, const char *target,
     if (c->verbosity > 0)
         printf("  %.3f ms", r->ms);
     putchar('\n');
-    bool has_worst = !texts->detail && r->verdict == VERDICT_FAIL && r->output >= 0;
-    if (r->why[0] && !(r->verdict == VERDICT_FAIL && (texts->detail || r->wrong)))
+    bool is_fail = (r->verdict == VERDICT_FLAKY ? r->was : r->verdict) == VERDICT_FAIL;
+    bool has_worst = !texts->detail && is_fail && r->output >= 0;
+    if (r->why[0] && !(is_fail && (texts->detail || r->wrong)))
         print_lines(r->why);
     if (r->confirmed[0])
         print_line("    run again: ", r->confirmed);
@@ -225,8 +247,8 @@ static json_t *unloaded_json(const struct cases *c)
     json_t *list = json_array();
     for (size_t i = 0; i < c->n_unloaded; i++) {
         json_t *file = json_object();
-        json_object_set_new(file, "file", text(c->unloaded[i].file));
-        json_object_set_new(file, "why", text(c->unloaded[i].why));
+        json_object_set_new(file, "file", console_text_json(c->unloaded[i].file));
+        json_object_set_new(file, "why", console_text_json(c->unloaded[i].why));
         json_array_append_new(list, file);
     }
     return list;
@@ -237,14 +259,16 @@ static void summary_json(const struct summary *s, const struct totals *all)
     json_t *o = json_object();
     for (int v = 0; v < VERDICT_COUNT; v++)
         json_object_set_new(o, verdict_name[v], json_integer((json_int_t) all->n[v]));
+    json_object_set_new(o, "compared", json_integer((json_int_t) all->compared));
     json_object_set_new(o, "cases", json_integer((json_int_t) s->n_cases));
     json_object_set_new(o, "not_run", json_integer((json_int_t) s->not_run));
+    set_text(o, "ended", s->ended);
     json_object_set_new(o, "seconds", number(round(s->seconds * 1e3) / 1e3));
     json_t *line = json_object(), *notes = json_array();
     for (uint32_t i = 0; i < s->n_notes; i++) {
         json_t *note = json_object();
-        json_object_set_new(note, "target", text(s->target[s->note[i].target]));
-        json_object_set_new(note, "text", text(s->note[i].text));
+        json_object_set_new(note, "target", console_text_json(s->target[s->note[i].target]));
+        json_object_set_new(note, "text", console_text_json(s->note[i].text));
         json_array_append_new(notes, note);
     }
     if (s->n_notes)
@@ -252,18 +276,21 @@ static void summary_json(const struct summary *s, const struct totals *all)
     if (s->cases->arena) /* read from files */
         json_object_set_new(o, "unloaded", unloaded_json(s->cases));
     json_decref(notes);
+    if (s->baselines)
+        json_object_set_new(o, "baselines", s->baselines);
     json_object_set_new(line, "summary", o);
     print_json(line);
 }
 
-/* The table has columns for pass and for the verdicts that occurred.  row NULL: the heading. */
+/* The table has columns for pass, undecided and the verdicts that occurred.  row NULL: the heading.
+ */
 static void print_row(const char *title, int width, const struct totals *all,
                       const struct totals *row)
 {
     text_put(stdout, TEXT_TERMINAL, title, 0);
     printf("%*s", width - (int) strlen(title), "");
     for (int v = 0; v < VERDICT_COUNT; v++) {
-        if (v != VERDICT_PASS && !all->n[v])
+        if (v != VERDICT_PASS && v != VERDICT_UNDECIDED && !all->n[v])
             continue;
         int column = (int) strlen(verdict_name[v]);
         column = column < 9 ? 9 : column;
@@ -316,6 +343,8 @@ void console_summary(struct console *c, const struct summary *s)
     for (uint32_t t = 0; t < s->n_targets; t++)
         for (int v = 0; v < VERDICT_COUNT; v++)
             all.n[v] += s->totals[t].n[v];
+    for (uint32_t t = 0; t < s->n_targets; t++)
+        all.compared += s->totals[t].compared;
     console_clear(c);
     if (c->json) {
         summary_json(s, &all);
@@ -333,8 +362,12 @@ void console_summary(struct console *c, const struct summary *s)
         printf("%llu not conforming", (unsigned long long) bad);
     else
         printf("all %sconforming", s->not_run ? "that ran are " : "");
+    printf("; %llu element%s compared", (unsigned long long) all.compared,
+           all.compared == 1 ? "" : "s");
     if (s->not_run)
         printf("; %llu not run", (unsigned long long) s->not_run);
+    if (s->ended)
+        printf(" (%s)", s->ended);
     if (s->cases->n_unloaded)
         printf("; %zu file%s not loaded", s->cases->n_unloaded,
                s->cases->n_unloaded == 1 ? "" : "s");

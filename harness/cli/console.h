@@ -1,5 +1,5 @@
-/* Output of a campaign: failures with their explanations, or JSON lines, on stdout; a progress bar
- * on stderr where that is a terminal. */
+/* Output of a campaign: failures with their explanations, or JSON lines, on stdout; progress on
+ * stderr: a bar where that is a terminal, else a line a minute. */
 #ifndef HARNESS_CONSOLE_H
 #define HARNESS_CONSOLE_H
 
@@ -13,6 +13,7 @@
 
 struct totals {
     uint64_t n[VERDICT_COUNT];
+    uint64_t compared; /* elements */
 };
 
 struct console {
@@ -22,7 +23,7 @@ struct console {
     uint64_t failures; /* verdicts that are not conforming */
     uint64_t losses;   /* verdicts on models that lost something in conversion */
     double begun;      /* seconds, monotonic */
-    uint64_t drawn_ms; /* when the bar was last drawn, since begun */
+    uint64_t drawn_ms; /* when progress was last shown, since begun */
 };
 
 struct console console_start(bool json, int verbosity, uint64_t n_cases);
@@ -37,7 +38,14 @@ struct verdict_texts {
 /* Prints one verdict, as the verbosity or JSON requires. */
 void console_verdict(struct console *c, const char *name, const char *target,
                      const struct check_result *r, const struct verdict_texts *texts);
-/* Draws the bar with `done` complete cases, at most ten times a second. */
+/* A JSON string of text from outside; NULL: out of memory. */
+struct json_t *console_text_json(const char *text);
+/* A verdict as a JSON object. */
+struct json_t *console_verdict_json(const char *name, const char *target,
+                                    const struct check_result *r,
+                                    const struct verdict_texts *texts);
+/* Shows the progress with `done` complete cases: the bar at most ten times a second, a line once a
+ * minute; nothing when quiet. */
 void console_progress(struct console *c, uint64_t done);
 /* Erases the bar, so that other text can be printed. */
 void console_clear(struct console *c);
@@ -53,11 +61,13 @@ struct summary {
     const struct totals *totals; /* one per target */
     uint32_t n_targets;
     uint64_t n_cases, not_run;
+    const char *ended; /* what ended the campaign before its last case; NULL: nothing did */
     double seconds;
     int64_t run; /* id in the database; 0: not recorded */
     const char *db;
     const struct target_note *note;
     uint32_t n_notes;
+    struct json_t *baselines;  /* expectations_json(), which the summary takes; NULL: none */
     const struct cases *cases; /* of which the files that could not be loaded are shown */
 };
 /* Prints the files of c that could not be loaded, each with its place and the reason; nothing if

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "golden/base/logging.h"
+#include "golden/base/parse_number.h"
 #include "golden/base/suggest.h"
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
@@ -18,8 +19,7 @@
 enum {
     CMD_CAMPAIGN = CMD_RUN | CMD_RANDOM,
     CMD_JUDGING = CMD_CAMPAIGN | CMD_REPLAY,
-    CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE,
-    CMD_GRAPHS = CMD_RANDOM | CMD_REPLAY | CMD_DUMP | CMD_LEVELS
+    CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE
 };
 
 struct option_row {
@@ -39,37 +39,18 @@ struct option_row {
 
 /* ---- numbers */
 
-/* Decimal, or hexadecimal after 0x; a leading 0 does not mean octal. */
-static int parse_u64(const char *text, uint64_t least, uint64_t most, uint64_t *ret, struct why *w)
-{
-    char *end;
-    errno = 0;
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    unsigned long long value = strtoull(text, &end, hex ? 16 : 10);
-    if (errno || !isdigit((unsigned char) *text) || *end || value < least || value > most)
-        return why_fail(w, WHY_INVALID, "'%s' is not a whole number from %llu to %llu", text,
-                        (unsigned long long) least, (unsigned long long) most);
-    *ret = value;
-    return 0;
-}
-
-/* "A<separator>B", or "A" alone for both where single is allowed. */
-static int parse_pair(const char *text, char separator, bool single, uint64_t most, uint64_t *ret_a,
-                      uint64_t *ret_b, struct why *w)
+/* "I/N" */
+static int parse_part(const char *text, uint64_t most, uint64_t *ret_i, uint64_t *ret_n,
+                      struct why *w)
 {
     char first[32];
-    const char *at = strchr(text, separator);
-    if (!at && single) {
-        TRY(parse_u64(text, 1, most, ret_a, w));
-        *ret_b = *ret_a;
-        return 0;
-    }
+    const char *at = strchr(text, '/');
     if (!at || (size_t) (at - text) >= sizeof first)
-        return why_fail(w, WHY_INVALID, "expected two numbers, A%cB, found '%s'", separator, text);
+        return why_fail(w, WHY_INVALID, "expected two numbers, I/N, found '%s'", text);
     memcpy(first, text, (size_t) (at - text));
     first[at - text] = 0;
-    TRY(parse_u64(first, 1, most, ret_a, w));
-    return parse_u64(at + 1, 1, most, ret_b, w);
+    TRY(parse_u64(first, 1, most, ret_i, w));
+    return parse_u64(at + 1, 1, most, ret_n, w);
 }
 
 /* ---- words of a closed list */
@@ -127,6 +108,16 @@ static int set_hal(struct options *o, const char *value, struct why *w)
     return o->all_versions || o->version ? 0 : refuse_word(VALUE_HAL_OR_ALL, value, w);
 }
 
+static int set_baseline(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, *value, "expected FILE, found an empty argument");
+    REQUIRE(w, o->n_baselines < MAX_TARGETS, "more than %d files", MAX_TARGETS);
+    for (uint32_t i = 0; i < o->n_baselines; i++)
+        REQUIRE(w, strcmp(o->baseline[i], value), "'%s' is given twice", value);
+    o->baseline[o->n_baselines++] = value;
+    return 0;
+}
+
 static int set_db(struct options *o, const char *value, struct why *w)
 {
     REQUIRE(w, *value, "expected FILE, found an empty argument");
@@ -146,7 +137,7 @@ static int set_jobs(struct options *o, const char *value, struct why *w)
 static int set_shard(struct options *o, const char *value, struct why *w)
 {
     uint64_t shard = 0, n = 0;
-    TRY(parse_pair(value, '/', false, 1000000, &shard, &n, w));
+    TRY(parse_part(value, 1000000, &shard, &n, w));
     REQUIRE(w, shard <= n, "expected I/N with I from 1 to N, found '%s'", value);
     o->shard = (uint32_t) shard;
     o->n_shards = (uint32_t) n;
@@ -193,6 +184,16 @@ static int set_trace_size(struct options *o, const char *value, struct why *w)
     return parse_u64(value, 1, 1 << 20, &o->trace_size, w);
 }
 
+static int set_threshold(struct options *o, const char *value, struct why *w)
+{
+    char *end;
+    double factor = strtod(value, &end);
+    REQUIRE(w, end != value && !*end && factor > 1 && factor <= 1e6,
+            "'%s' is not a factor above 1, up to 1000000", value);
+    o->threshold = factor;
+    return 0;
+}
+
 static int set_judge(struct options *o, const char *value, struct why *w)
 {
     for (int i = JUDGE_CTS; i <= JUDGE_BOUND; i++)
@@ -201,6 +202,83 @@ static int set_judge(struct options *o, const char *value, struct why *w)
             return 0;
         }
     return refuse_word(VALUE_JUDGE, value, w);
+}
+
+/* A whole number and one of the units; scale[i]: what units[i] stands for. */
+static int parse_amount(const char *value, const char *units, const uint64_t *scale, uint64_t least,
+                        uint64_t most, const char *expected, uint64_t *ret, struct why *w)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long n = isdigit((unsigned char) *value) ? strtoull(value, &end, 10) : 0;
+    const char *unit = end && *end && !end[1] ? strchr(units, *end) : NULL;
+    uint64_t factor = unit ? scale[unit - units] : 0;
+    REQUIRE(w, factor && !errno && n <= most / factor && n * factor >= least,
+            "expected %s, found '%s'", expected, value);
+    *ret = n * factor;
+    return 0;
+}
+
+static int set_duration(struct options *o, const char *value, struct why *w)
+{
+    static const uint64_t seconds[] = { 1, 60, 3600 };
+    return parse_amount(value, "smh", seconds, 1, (uint64_t) 1000 * 3600,
+                        "a time from 1s to 1000h, such as 90s, 10m or 2h", &o->duration, w);
+}
+
+static int set_memory_limit(struct options *o, const char *value, struct why *w)
+{
+    static const uint64_t bytes[] = { 1 << 20, 1 << 30 };
+    return parse_amount(value, "MG", bytes, 16 << 20, (uint64_t) 1 << 40,
+                        "a size from 16M to 1024G, such as 512M or 2G", &o->memory_limit, w);
+}
+
+static int set_rerun(struct options *o, const char *value, struct why *w)
+{
+    uint64_t n = 0;
+    TRY(parse_u64(value, 1, 1000, &n, w));
+    o->rerun = (uint32_t) n;
+    return 0;
+}
+
+static int set_max_failures(struct options *o, const char *value, struct why *w)
+{
+    return parse_u64(value, 1, UINT64_MAX, &o->max_failures, w);
+}
+
+static int add_name(struct option_names *names, const char *value, const char *what, struct why *w)
+{
+    REQUIRE(w, *value, "expected %s, found an empty argument", what);
+    REQUIRE(w, names->n < MAX_NAMES, "given more than %d times (--cases FILE takes any number)",
+            MAX_NAMES);
+    names->name[names->n++] = value;
+    return 0;
+}
+
+static int set_only(struct options *o, const char *value, struct why *w)
+{
+    return add_name(&o->only, value, "NAME", w);
+}
+
+static int set_exclude(struct options *o, const char *value, struct why *w)
+{
+    return add_name(&o->exclude, value, "NAME", w);
+}
+
+static int set_list(struct options *o, const char *value, struct why *w)
+{
+    return add_name(&o->lists, value, "FILE", w);
+}
+
+static int set_failed(struct options *o, const char *value, struct why *w)
+{
+    uint64_t run = 0;
+    bool is_decimal = !value[strspn(value, "0123456789")];
+    REQUIRE(w,
+            !strcmp(value, "last") || (is_decimal && parse_u64(value, 1, INT64_MAX, &run, w) == 0),
+            "expected the number of a run or 'last', found '%s'", value);
+    o->failed = value;
+    return 0;
 }
 
 static int set_isolate(struct options *o, const char *value, struct why *w)
@@ -229,89 +307,39 @@ static int set_verbose(struct options *o, const char *value, struct why *w)
 
 static int set_seed(struct options *o, const char *value, struct why *w)
 {
+    o->plan_given = true;
     return parse_u64(value, 0, UINT64_MAX, &o->seed, w);
 }
 
 static int set_count(struct options *o, const char *value, struct why *w)
 {
+    o->plan_given = true;
     return parse_u64(value, 1, 1000000000, &o->count, w);
 }
 
 static int set_ops(struct options *o, const char *value, struct why *w)
 {
-    uint64_t least = 0, most = 0;
-    TRY(parse_pair(value, '-', true, 100, &least, &most, w));
-    REQUIRE(w, least <= most, "expected MIN-MAX with MIN not above MAX, found '%s'", value);
-    o->graphs.min_ops = (uint32_t) least;
-    o->graphs.max_ops = (uint32_t) most;
-    o->graphs_given = true;
-    return 0;
-}
-
-static int set_max_dim(struct options *o, const char *value, struct why *w)
-{
-    uint64_t n = 0;
-    TRY(parse_u64(value, 1, 64, &n, w));
-    o->graphs.max_dim = (uint32_t) n;
-    o->graphs_given = true;
-    return 0;
-}
-
-static int set_level(struct options *o, const char *value, struct why *w)
-{
-    uint64_t n = 0;
-    TRY(parse_u64(value, 1, 8, &n, w));
-    o->graphs.max_level = (int) n;
-    o->graphs_given = true;
-    return 0;
+    return randgraph_set(&o->graphs, "ops", value, w);
 }
 
 static int set_op(struct options *o, const char *value, struct why *w)
 {
-    struct suggestion s = suggest_for(value);
-    char text[SUGGEST_TEXT];
-    for (int i = 0; i < op_table_n; i++)
-        suggest_candidate(&s, op_table[i]->name);
-    REQUIRE(w, op_by_name(value), "unknown operation '%s'%s", value,
-            s.name ? suggest_text(&s, "", text) : " ('halcyon ops' lists them)");
-    o->graphs.only = value;
-    o->graphs_given = true;
-    return 0;
+    return randgraph_set(&o->graphs, "op", value, w);
 }
 
-static int unknown_type(const char *name, struct why *w)
-{
-    struct suggestion s = suggest_for(name);
-    char text[SUGGEST_TEXT];
-    for (int t = 0; t < DT_COUNT; t++)
-        if (dtype_info[t].tensor)
-            suggest_candidate(&s, dtype_info[t].name);
-    return why_fail(w, WHY_INVALID, "unknown operand type '%s'%s", name,
-                    s.name ? suggest_text(&s, "", text) : " (expected such as TENSOR_FLOAT32)");
-}
-
-/* "TENSOR_FLOAT32,TENSOR_FLOAT16" */
 static int set_types(struct options *o, const char *value, struct why *w)
 {
-    uint32_t types = 0;
-    for (const char *at = value;; at++) {
-        char name[64];
-        size_t length = strcspn(at, ",");
-        REQUIRE(w, length && length < sizeof name,
-                "expected operand types separated by commas, found '%s'", value);
-        memcpy(name, at, length);
-        name[length] = 0;
-        int type = dtype_by_name(name);
-        if (type < 0)
-            return unknown_type(name, w);
-        types |= 1u << type;
-        at += length;
-        if (!*at)
-            break;
-    }
-    o->graphs.dtypes = types;
-    o->graphs_given = true;
-    return 0;
+    return randgraph_set(&o->graphs, "types", value, w);
+}
+
+static int set_max_dim(struct options *o, const char *value, struct why *w)
+{
+    return randgraph_set(&o->graphs, "max-dim", value, w);
+}
+
+static int set_level(struct options *o, const char *value, struct why *w)
+{
+    return randgraph_set(&o->graphs, "level", value, w);
 }
 
 static int set_format(struct options *o, const char *value, struct why *w)
@@ -358,8 +386,8 @@ static int set_run(struct options *o, const char *value, struct why *w)
 /* ---- the table, in the order of the help */
 
 static const struct option_row rows[] = {
-    { "target", 'd', "TARGET", CMD_JUDGING | CMD_CONFORM,
-      "run on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target,
+    { "target", 'd', "TARGET", CMD_JUDGING | CMD_CONFORM | CMD_BASELINE,
+      "on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target,
       .value = VALUE_TARGET, .repeats = true },
     { "suite", 0, "NAME", CMD_CONFORM,
       "only this suite, or this rule of it (model/M3); may be repeated", set_suite,
@@ -378,21 +406,34 @@ static const struct option_row rows[] = {
     { "fault", 0, "NAME", CMD_SELFTEST,
       "only this fault, without the device that has none; may be repeated", set_fault,
       .value = VALUE_FAULT, .repeats = true },
-    { "all", 0, NULL, CMD_SELFTEST,
-      "run every suite on every fault, at every version, to the end", MEMBER(all) },
+    { "all", 0, NULL, CMD_SELFTEST, "run every suite on every fault, at every version, to the end",
+      MEMBER(all) },
     { "budget", 0, "S", CMD_SELFTEST, "seconds for one fault (default 120; with --all 600)",
       set_budget },
     { "seed", 0, "S", CMD_RANDOM | CMD_CONFORM, "seed of the random graphs (default 1)", set_seed },
     { "count", 0, "N", CMD_RANDOM, "number of graphs (default 1000)", set_count },
-    { "ops", 0, "MIN-MAX", CMD_GRAPHS, "number of operations per graph, 1 to 100", set_ops },
-    { "op", 0, "NAME", CMD_GRAPHS, "only this operation", set_op, .value = VALUE_OPERATION },
-    { "types", 0, "LIST", CMD_GRAPHS, "only these operand types: TENSOR_FLOAT32,...", set_types,
+    { "ops", 0, "MIN-MAX", CMD_RANDOM, "number of operations per graph, 1 to 100", set_ops },
+    { "op", 0, "NAME", CMD_RANDOM, "only this operation", set_op, .value = VALUE_OPERATION },
+    { "types", 0, "LIST", CMD_RANDOM, "only these operand types: TENSOR_FLOAT32,...", set_types,
       .value = VALUE_TYPE },
-    { "max-dim", 0, "N", CMD_GRAPHS, "largest dimension of an input, 1 to 64", set_max_dim },
-    { "level", 0, "L", CMD_GRAPHS, "highest feature level that a graph may need, 1 to 8",
+    { "max-dim", 0, "N", CMD_RANDOM, "largest dimension of an input, 1 to 64", set_max_dim },
+    { "level", 0, "L", CMD_RANDOM, "highest feature level that a graph may need, 1 to 8",
       set_level },
-    { "case", 0, "NAME", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
+    { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "only cases with this name, which may contain wildcards", MEMBER(case_glob) },
+    { "case", 0, "NAME", CMD_CAMPAIGN,
+      "only cases with this name, which may contain wildcards; may be repeated", set_only,
+      .repeats = true },
+    { "cases", 0, "FILE", CMD_CAMPAIGN,
+      "only cases with a name in this file (-: stdin), one in a line; may be repeated", set_list,
+      .value = VALUE_FILE, .repeats = true },
+    { "exclude", 0, "NAME", CMD_CAMPAIGN,
+      "without cases with this name, which may contain wildcards; may be repeated", set_exclude,
+      .repeats = true },
+    { "failed", 0, "RUN", CMD_CAMPAIGN,
+      "only cases that failed in this run of the database: a number or 'last'; its paths or "
+      "graphs, targets and judge are used",
+      set_failed },
     { "skip-bad", 0, NULL, CMD_RUN | CMD_DUMP | CMD_LEVELS,
       "files of a folder that cannot be loaded are listed only: the exit status is that of the "
       "rest",
@@ -400,8 +441,10 @@ static const struct option_row rows[] = {
     { "judge", 0, "cts|bound", CMD_JUDGING,
       "rule that results are judged by (default: cts where outputs are expected, else bound)",
       set_judge, .value = VALUE_JUDGE },
-    { "waivers", 0, "FILE", CMD_CAMPAIGN, "known failures: lines of CASE-GLOB TARGET-GLOB REASON",
-      MEMBER(waivers), .value = VALUE_FILE },
+    { "baseline", 0, "FILE", CMD_CAMPAIGN,
+      "expected failures, flakes, skips and waivers, as 'halcyon baseline' writes them; may be "
+      "repeated",
+      set_baseline, .value = VALUE_FILE, .repeats = true },
     { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES | CMD_CONFORM | CMD_SELFTEST,
       "seconds after which a driver counts as hanging (default 10); waiting for a processor does "
       "not count, and 20 times the reference's own time is added",
@@ -410,12 +453,25 @@ static const struct option_row rows[] = {
       "seconds for loading one .mod.py or .tflite file (default 60)", set_load_timeout },
     { "load-memory", 0, "MIB", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "MiB of memory for loading one .mod.py or .tflite file (default 4096)", set_load_memory },
+    { "memory-limit", 0, "SIZE", CMD_JUDGING,
+      "memory of a driver's process, such as 512M or 2G; a driver that uses more is ended, and "
+      "the verdict is crash",
+      set_memory_limit },
+    { "rerun", 0, "N", CMD_CAMPAIGN,
+      "run a failing case again N times, each in a new process; a case that then conforms is "
+      "flaky, which is not a pass",
+      set_rerun },
+    { "max-failures", 0, "N", CMD_CAMPAIGN,
+      "begin no more cases after N verdicts that do not conform", set_max_failures },
+    { "for", 0, "TIME", CMD_CAMPAIGN,
+      "begin no more cases after this time, such as 90s, 10m or 2h (loading does not count)",
+      set_duration },
     { "jobs", 'j', "N", CMD_CAMPAIGN | CMD_CONFORM | CMD_SELFTEST,
       "number of worker processes (default: one per core)", set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN | CMD_SELFTEST,
-      "only the I-th of N parts of the cases or faults; I from 1 to N",
-      set_shard },
-    { "resume", 0, NULL, CMD_CAMPAIGN, "continue the newest interrupted run of this command",
+      "only the I-th of N parts of the cases or faults; I from 1 to N", set_shard },
+    { "resume", 0, NULL, CMD_CAMPAIGN,
+      "continue the newest unfinished run of this command; start one if there is none",
       MEMBER(resume) },
     { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
       "sim: targets take as long as their cost model predicts (as sim:NAME?realtime)",
@@ -432,18 +488,28 @@ static const struct option_row rows[] = {
     { "gdb", 0, NULL, CMD_REPLAY,
       "attach gdb (or HALCYON_GDB) to the driver's process before it gets the case; no time-outs",
       MEMBER(gdb) },
-    { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db,
-      .value = VALUE_FILE },
-    { "run", 0, "N", CMD_REPORT,
+    { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT | CMD_BASELINE | CMD_DIFF,
+      "results database (default halcyon.db)", set_db, .value = VALUE_FILE },
+    { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", set_run },
     { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json", set_format,
       .value = VALUE_FORMAT },
     { "for-level", 0, "L", CMD_DUMP, "convert the model to this feature level, 1 to 8",
       set_for_level },
     { "listen", 0, "unix:PATH", CMD_SERVE, "socket to listen at", set_listen },
-    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT,
-      "file (report: folder) to write; default of dump: stdout", MEMBER(output),
-      .value = VALUE_FILE },
+    { "update", 0, NULL, CMD_BASELINE,
+      "rewrite FILE by the verdicts: comments, globs and waivers stay", MEMBER(update) },
+    { "check", 0, NULL, CMD_BASELINE, "hold the verdicts against FILE", MEMBER(check) },
+    { "all", 0, NULL, CMD_BASELINE, "also list the cases that conform", MEMBER(all) },
+    { "flakes", 0, NULL, CMD_BASELINE,
+      "with --update: an entry whose case gives another verdict keeps both", MEMBER(mark_flakes) },
+    { "threshold", 0, "F", CMD_DIFF,
+      "factor by which times and error ratios must differ to be shown (default 1.5)",
+      set_threshold },
+    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT | CMD_MERGE | CMD_BASELINE,
+      "file to write (report: folder; baseline: file, or folder for one file per target); default "
+      "of dump and baseline: stdout",
+      MEMBER(output), .value = VALUE_FILE },
     { "markdown", 0, NULL, CMD_OPS, "write Markdown", MEMBER(markdown) },
     { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", MEMBER(faults) },
     { "total-times", 0, NULL, CMD_TRACE, "include the time of the layers below",
@@ -452,12 +518,20 @@ static const struct option_row rows[] = {
       MEMBER(per_execution) },
     { "print-detail", 0, NULL, CMD_TRACE, "also print every section", MEMBER(print_detail) },
     { "sum", 0, NULL, CMD_TRACE, "one table per target, the sum of its runs", MEMBER(sum) },
-    { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", MEMBER(junit),
+    { "junit", 0, "FILE", CMD_CAMPAIGN | CMD_REPORT, "also write the verdicts as JUnit XML",
+      MEMBER(junit), .value = VALUE_FILE },
+    { "json-file", 0, "FILE", CMD_CAMPAIGN | CMD_REPORT, "also write the verdicts as JSON",
+      MEMBER(json_file), .value = VALUE_FILE },
+    { "tap", 0, "FILE", CMD_CAMPAIGN | CMD_REPORT, "also write the verdicts as TAP 14", MEMBER(tap),
       .value = VALUE_FILE },
-    { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE,
+    { "csv", 0, "FILE", CMD_CAMPAIGN | CMD_REPORT, "also write the verdicts as CSV", MEMBER(csv),
+      .value = VALUE_FILE },
+    { "json", 0, NULL,
+      CMD_JUDGING | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE | CMD_BASELINE |
+          CMD_DIFF,
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM, "print only the summary", set_quiet },
-    { "verbose", 'v', NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
+    { "verbose", 'v', NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_BASELINE | CMD_DIFF,
       "print every case (conform: every rule; devices: also supported operations)", set_verbose },
     { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_DEVICES,
       "allow vendor extensions only to the packages and binaries listed there", MEMBER(allowlist),
@@ -549,6 +623,9 @@ static int unknown_option(const struct command *c, const char *text, struct why 
         begins = is_begun ? r : begins;
         suggest_candidate(&s, r->name);
     }
+    if (!strcmp(name, "waivers"))
+        return why_fail(w, WHY_INVALID,
+                        "--waivers is replaced by --baseline FILE (docs/baselines.md)");
     if (other)
         return why_fail(w, WHY_INVALID,
                         "--%s is not an option of this command ('halcyon %s --help' lists them)",
@@ -678,21 +755,16 @@ int options_expect(const struct options *o, int least, int most, const char *wha
 
 void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs)
 {
-    const struct randgraph_options *d = &randgraph_default;
-    if (graphs->min_ops != d->min_ops || graphs->max_ops != d->max_ops)
-        buffer_printf(b, " --ops %u-%u", graphs->min_ops, graphs->max_ops);
-    if (graphs->only)
-        buffer_printf(b, " --op %s", graphs->only);
-    const char *separator = " --types ";
-    for (int t = 0; graphs->dtypes != d->dtypes && t < DT_COUNT; t++)
-        if (graphs->dtypes & (1u << t)) {
-            buffer_printf(b, "%s%s", separator, dtype_info[t].name);
-            separator = ",";
-        }
-    if (graphs->max_dim != d->max_dim)
-        buffer_printf(b, " --max-dim %u", graphs->max_dim);
-    if (graphs->max_level != d->max_level)
-        buffer_printf(b, " --level %d", graphs->max_level);
+    char value[RANDGRAPH_VALUE];
+    const char *key;
+    for (int i = 0; (key = randgraph_next(graphs, &i, value));)
+        buffer_printf(b, " --%s %s", key, value);
+}
+
+void options_put_memory_limit(struct buffer *b, const struct options *o)
+{
+    if (o->memory_limit)
+        buffer_printf(b, " --memory-limit %lluM", (unsigned long long) (o->memory_limit >> 20));
 }
 
 int print_error(const struct options *o, const struct why *w)

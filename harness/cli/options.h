@@ -9,7 +9,13 @@
 #include "harness/check/check.h"
 #include "randgraph/randgraph.h"
 
-enum { MAX_TARGETS = 32, MAX_SUITES = 64, MAX_FAULTS = 64 };
+enum { MAX_TARGETS = 32, MAX_SUITES = 64, MAX_FAULTS = 64, MAX_NAMES = 64 };
+
+/* Values of an option that may be repeated. */
+struct option_names {
+    const char *name[MAX_NAMES];
+    uint32_t n;
+};
 
 /* Parsed options, with their defaults where not given.  Strings point into argv. */
 struct options {
@@ -20,8 +26,9 @@ struct options {
     const char *db; /* never NULL */
     bool db_given;
     bool json;
-    const char *junit; /* NULL: not given; so for every file name below */
-    const char *waivers;
+    const char *junit, *json_file, *tap, *csv; /* NULL: not given; so for every file name below */
+    const char *baseline[MAX_TARGETS];
+    uint32_t n_baselines;
     unsigned jobs;
     uint32_t shard, n_shards; /* 1/1: everything */
     double timeout;           /* seconds */
@@ -39,18 +46,27 @@ struct options {
     uint64_t seed, count;
     struct randgraph_options graphs;
     bool graphs_given;     /* one of the generator's options (--ops, --types, ...) was given */
-    const char *case_glob; /* NULL: every case */
+    bool plan_given;       /* --seed or --count was given */
+    const char *case_glob; /* of commands about one case; NULL: every case */
+    /* Of a campaign: which cases are run (harness/check/case_choice.h). */
+    struct option_names only, lists, exclude;
+    const char *failed; /* a run's number or "last"; NULL: not given */
+
+    uint32_t rerun;        /* how often a failing case is run again */
+    uint64_t max_failures; /* verdicts that do not conform, after which a campaign ends; 0: none */
+    uint64_t duration;     /* seconds after which a campaign ends, loading not included; 0: none */
+    uint64_t memory_limit; /* bytes for the process of a driver; 0: none */
 
     const char *suite[MAX_SUITES]; /* halcyon conform: SUITE or SUITE/RULE */
     uint32_t n_suites;
-    double stress; /* halcyon conform: seconds for each rule of the suite stress */
+    double stress;            /* halcyon conform: seconds for each rule of the suite stress */
     enum hal_version version; /* of the entry points; 0: not given */
     bool all_versions, list;
     const char *models; /* halcyon conform: file or folder of specifications; NULL: none */
     const char *fault[MAX_FAULTS]; /* halcyon selftest: only these */
     uint32_t n_faults;
     double budget; /* seconds per fault */
-    bool all;
+    bool all;      /* halcyon baseline, selftest */
 
     const char *format, *output;
     const char *listen;       /* path of the socket, without "unix:" */
@@ -59,6 +75,8 @@ struct options {
     int for_level; /* 0: not given */
     bool skip_bad; /* files of a folder that cannot be loaded do not count for the exit status */
     bool markdown, faults;
+    bool update, check, mark_flakes;                    /* halcyon baseline */
+    double threshold;                                   /* of halcyon diff; 0: the default */
     bool man;                                           /* halcyon help */
     const char *shell;                                  /* NULL: no completion script */
     bool total_times, per_execution, print_detail, sum; /* halcyon trace */
@@ -81,7 +99,10 @@ enum command_bit {
     CMD_TRACE = 1024,
     CMD_HELP = 2048,
     CMD_CONFORM = 4096,
-    CMD_SELFTEST = 16384
+    CMD_MERGE = 8192,
+    CMD_BASELINE = 16384,
+    CMD_DIFF = 32768,
+    CMD_SELFTEST = 65536
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */
@@ -146,6 +167,9 @@ int options_expect(const struct options *o, int least, int most, const char *wha
  * the defaults. */
 struct buffer;
 void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs);
+
+/* Appends " --memory-limit 2G", or nothing where none is given. */
+void options_put_memory_limit(struct buffer *b, const struct options *o);
 
 /* Prints "halcyon COMMAND: text" to stderr and returns the exit status for the reason's code:
  * EXIT_USAGE for bad input, else EXIT_OURS. */

@@ -118,7 +118,7 @@ static int write_out(const struct options *o, const char *text, size_t length, s
 static int dump(const struct options *o, struct cases *c, struct why *w)
 {
     TRY(options_expect(o, 1, 1, "PATH", w));
-    TRY(cases_open(c, &o->graphs, o->argument[0], o->case_glob, w));
+    TRY(cases_open(c, o->argument[0], o->case_glob, w));
     console_unloaded(c, stderr);
     TRY(choose(o, c, w));
     char *text = NULL;

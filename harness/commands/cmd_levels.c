@@ -101,7 +101,7 @@ static int show(const struct options *o, const struct cases *c, uint64_t i, stru
 static int levels(const struct options *o, struct cases *c, int *ret_status, struct why *w)
 {
     TRY(options_expect(o, 1, 1, "PATH", w));
-    TRY(cases_open(c, &o->graphs, o->argument[0], o->case_glob, w));
+    TRY(cases_open(c, o->argument[0], o->case_glob, w));
     for (uint64_t i = 0; i < c->n; i++) {
         struct why why = { 0 };
         if (show(o, c, i, &why) == 0)

@@ -19,7 +19,6 @@ struct replay {
     struct cases cases;
     struct recorded_case found;
     bool in_database;
-    char *words; /* buffer of use_recorded_graphs() */
 };
 
 /* ---- the database */
@@ -44,42 +43,19 @@ static int look_up(struct replay *p, const char *name, struct why *w)
     return found < 0 ? -1 : 0;
 }
 
-/* Parses the generator's options of the recorded run, written by options_put_graphs(), like a
- * command line. */
-static int use_recorded_graphs(struct replay *p, const char *graphs, struct why *w)
-{
-    enum { MAX_WORDS = 32 };
-    char *argv[MAX_WORDS + 1], *rest = p->words = strdup(graphs), *word;
-    int argc = 0;
-    argv[argc++] = (char *) "random";
-    while (rest && argc < MAX_WORDS && (word = strsep(&rest, " ")))
-        if (*word)
-            argv[argc++] = word;
-    argv[argc] = NULL;
-    static const struct command random = { .name = "random", .bit = CMD_RANDOM };
-    struct options recorded;
-    if (options_parse(&random, argc, argv, &recorded, w) != 0)
-        return why_prefix(w, "%s: recorded options", p->o->db);
-    p->effective.graphs = recorded.graphs;
-    return 0;
-}
-
+/* How the case was run: by which rule it was judged, and on which targets it did not conform. */
 static int use_recorded_options(struct replay *p, struct why *w)
 {
     json_error_t error;
     json_t *j = json_loads(p->found.options, 0, &error);
     REQUIRE(w, j, "%s: recorded options: %s", p->o->db, error.text);
-    const char *graphs = json_string_value(json_object_get(j, "graphs"));
     const char *judge = json_string_value(json_object_get(j, "judge"));
-    int failed = 0;
-    if (graphs && !p->o->graphs_given)
-        failed = use_recorded_graphs(p, graphs, w);
     if (p->o->judge == JUDGE_AUTO && judge && strcmp(judge, "auto"))
         p->effective.judge = !strcmp(judge, "cts") ? JUDGE_CTS : JUDGE_BOUND;
     json_decref(j);
     for (uint32_t t = 0; !p->o->n_targets && t < p->found.n_targets; t++)
         p->effective.target[p->effective.n_targets++] = p->found.target[t];
-    return failed;
+    return 0;
 }
 
 static void print_use(const struct replay *p, const char *name)
@@ -115,36 +91,45 @@ static int load_stored(struct replay *p, const char *name, struct why *w)
 
 /* ---- where the case comes from */
 
-static int find_case(struct replay *p, struct why *w)
+static int load_file(struct replay *p, struct why *w)
 {
     const struct options *o = p->o;
     const char *what = o->argument[0];
-    uint64_t seed, index;
+    TRY(cases_load(&p->cases, what, o->case_glob, w));
+    REQUIRE(w, p->cases.n || p->cases.n_unloaded, "%s: no case in it matches --case '%s'", what,
+            o->case_glob);
+    return 0;
+}
 
-    if (case_is_random(what, &seed, &index)) {
-        if (!o->graphs_given)
-            TRY(look_up(p, what, w));
-        if (p->in_database)
-            TRY(use_recorded_options(p, w));
-        if (p->in_database && p->found.spec)
-            return load_stored(p, what, w);
-        p->cases = cases_random(&p->effective.graphs, seed, index, 1);
-        return 0;
-    }
-    if (access(what, F_OK) == 0) {
-        TRY(cases_load(&p->cases, what, o->case_glob, w));
-        REQUIRE(w, p->cases.n || p->cases.n_unloaded, "%s: no case in it matches --case '%s'", what,
-                o->case_glob);
-        return 0;
-    }
-    /* The name of a recorded case: its spec is in the database, or else its file is loaded. */
+/* A case that is not recorded, or recorded without its spec: its name is enough to generate it. */
+static int generate(struct replay *p, struct why *w)
+{
+    const char *what = p->o->argument[0];
+    struct randgraph_options graphs;
+    uint64_t seed, index;
+    REQUIRE(w, p->in_database || !strncmp(what, "random/", 7),
+            "expected a file, the name of a random case, such as random/v%d/s7/i123, or of a case "
+            "in %s, found '%s'",
+            RANDGRAPH_VERSION, p->o->db, what);
+    if (randgraph_parse_name(what, &graphs, &seed, &index, w) < 0)
+        return p->in_database ? why_prefix(w, "%s: has no spec of this case", p->o->db) : -1;
+    p->cases = cases_random(&graphs, seed, index, 1);
+    return 0;
+}
+
+static int find_case(struct replay *p, struct why *w)
+{
+    const char *what = p->o->argument[0];
+
+    if (access(what, F_OK) == 0)
+        return load_file(p, w);
     TRY(look_up(p, what, w));
-    REQUIRE(w, p->in_database,
-            "expected a file, random/sS/iI or the name of a case in %s, found '%s'", o->db, what);
-    TRY(use_recorded_options(p, w));
+    if (p->in_database)
+        TRY(use_recorded_options(p, w));
     if (p->found.spec)
         return load_stored(p, what, w);
-    REQUIRE(w, p->found.file, "%s: has no spec of '%s'", o->db, what);
+    if (!p->found.file)
+        return generate(p, w);
     TRY(cases_load(&p->cases, p->found.file, what, w));
     REQUIRE(w, p->cases.n, "%s: the file no longer has the case '%s'", p->found.file, what);
     return 0;
@@ -222,6 +207,5 @@ int cmd_replay(const struct options *o)
         status = run_again(&p, &why);
     cases_done(&p.cases);
     recorded_case_done(&p.found);
-    free(p.words);
     return status < 0 ? print_error(o, &why) : status;
 }

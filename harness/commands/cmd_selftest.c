@@ -152,7 +152,12 @@ static int run_all(struct selftest *s, const struct options *o, struct counts *c
 
 int cmd_selftest(const struct options *o)
 {
-    struct selftest s = { .options = o, .budget = o->budget > 0 ? o->budget : o->all ? 600 : 120, .all = o->all, .stop = &stop_signal };
+    struct selftest s = { .options = o,
+                          .budget = o->budget > 0 ? o->budget
+                                    : o->all      ? 600
+                                                  : 120,
+                          .all = o->all,
+                          .stop = &stop_signal };
     struct counts c = { .is_clean = true };
     struct why why = { 0 };
 
@@ -161,7 +166,7 @@ int cmd_selftest(const struct options *o)
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    devices_isolate(ISOLATE_NONE, false); /* the workers are processes of their own */
+    devices_isolate(ISOLATE_NONE, false, 0); /* the workers are processes of their own */
     int rc = selftest_begin(&s, &why);
     if (rc == 0)
         rc = run_all(&s, o, &c, &why);

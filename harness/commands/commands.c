@@ -15,14 +15,16 @@ const struct command command_table[] = {
       "files in and below a folder, on each target. Outputs that a file expects are judged with\n"
       "the tolerances of the NNAPI suites (cts). A model without expected outputs is run on\n"
       "generated inputs and judged against the reference (bound). Verdicts are written to the\n"
-      "results database. Bad files of a folder are listed at the end; the others are run, and the\n"
+      "results database. A case of which no element could be compared is undecided: it conforms,\n"
+      "but is no pass. Bad files of a folder are listed at the end; the others are run, and the\n"
       "exit status is 2, unless --skip-bad is given.",
       cmd_run, VALUE_FILE },
     { "random", CMD_RANDOM, "-d TARGET [-d TARGET...] [--seed S] [--count N]",
       "run random models on targets, and judge the results",
-      "Generates random graphs, which seed, index and options determine, and runs each on the\n"
-      "targets. Results are judged against the reference, within an error bound computed for\n"
-      "each element (bound). Verdicts are written to the results database.",
+      "Generates random graphs and runs each on the targets. The name of a graph has all that it\n"
+      "is generated from: version of the generator, options --ops to --level, seed and index.\n"
+      "Results are judged against the reference, within an error bound computed for each element\n"
+      "(bound). Verdicts are written to the results database.",
       cmd_random },
     { "conform", CMD_CONFORM, "-d TARGET [-d TARGET...] [--suite NAME] [--hal V]",
       "check drivers against the rules of the HAL, as the vendor test suites do",
@@ -42,25 +44,24 @@ const struct command command_table[] = {
     { "replay", CMD_REPLAY, "CASE|FILE [-d TARGET...]",
       "run one case again and explain the verdict",
       "Runs one case alone and shows how each output compares. CASE is the name of a case in the\n"
-      "results database, or random/sS/iI, which is generated if the database does not have it.\n"
-      "FILE is a spec file or a model; --case selects from it. Without -d the targets are those\n"
-      "on which the recorded case did not conform. Nothing is written to the database. --ops to\n"
-      "--level are those of 'halcyon random', for a random case that it generated with them.",
+      "results database, or of a random case, such as random/v1/op=ADD/s7/i123: its name has all\n"
+      "that it is generated from. FILE is a spec file or a model; --case selects from it. Without\n"
+      "-d the targets are those on which the recorded case did not conform. Nothing is written to\n"
+      "the database.",
       cmd_replay, VALUE_FILE },
     { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [--for-level L] [-o FILE]",
       "draw or convert a model (graphDump)",
       "Writes a model as a Graphviz graph (dot), as a drawing of it (svg), as a specification\n"
-      "(spec), or as a line of the JSON corpus (json). PATH is a spec file, a model, or a random\n"
-      "case: random/s7/i123. --for-level converts the model to an older feature level, where that\n"
-      "is possible (see 'halcyon levels'), and lists the changes on stderr. --ops to --level are\n"
-      "those of 'halcyon random', for a random case that it generated with them.",
+      "(spec), or as a line of the JSON corpus (json). PATH is a spec file, a model, or the name\n"
+      "of a random case, such as random/v1/s7/i123. --for-level converts the model to an older\n"
+      "feature level, where that is possible ('halcyon levels'), and lists the changes on stderr.",
       cmd_dump, VALUE_FILE },
     { "levels", CMD_LEVELS, "PATH [--case NAME]",
       "print the feature level that a model needs, and why",
       "For each example: the feature level (HAL version) that its model needs, and what needs it;\n"
       "then the lowest level that the model can be converted to, with the changes and what they\n"
-      "lose. PATH is a spec file, a model, or a random case: random/s7/i123. --ops to --level are\n"
-      "those of 'halcyon random', for a random case that it generated with them.",
+      "lose. PATH is a spec file, a model, or the name of a random case, such as\n"
+      "random/v1/s7/i123.",
       cmd_levels, VALUE_FILE },
     { "ops", CMD_OPS, "[NAME...] [--markdown]", "print the manual of operations",
       "Without a name: one line for each operation. With names: their manual, made from the\n"
@@ -86,11 +87,39 @@ const struct command command_table[] = {
       "which a process died are left out. Time in a service is counted for every run that was\n"
       "active then: use -j 1 to keep runs apart.",
       cmd_trace, VALUE_FILE },
-    { "report", CMD_REPORT, "-o DIR [--db FILE] [--run N]",
-      "write an HTML report of the results database",
+    { "report", CMD_REPORT, "[-o DIR] [--junit FILE] [--db FILE] [--run N]",
+      "write a report of the results database: HTML, JUnit, JSON, TAP, CSV",
       "Writes DIR/index.html: totals by verdict, target, operation and element type, and each\n"
-      "failure with its explanation, graph and replay command.",
+      "failure with its explanation, graph and replay command. --junit, --json-file, --tap and "
+      "--csv\n"
+      "write the verdicts for other programs, with or without the page.",
       cmd_report },
+    { "merge", CMD_MERGE, "DB... -o OUT", "merge results databases into a new one",
+      "Writes all runs of the databases, such as those of shards, to the new database OUT, in the\n"
+      "order in which they were started. A run that is in several databases is written once: the\n"
+      "finished copy, else the one with the most cases. Runs keep their options and verdicts, and\n"
+      "can be resumed, reported and repeated from OUT.",
+      cmd_merge, VALUE_FILE },
+    { "baseline", CMD_BASELINE, "[-o PATH] [--update FILE...] [--check FILE...]",
+      "write the verdicts of a target as a file of expectations",
+      "Writes the verdicts of the results database that do not conform, one per line with "
+      "verdict,\n"
+      "stage, status and operation, as a file to edit and to keep under version control, which\n"
+      "--baseline of 'halcyon run' and 'halcyon random' reads. --update rewrites such files: what\n"
+      "has changed is added, replaced or removed. --check prints what the recorded verdicts give\n"
+      "that the files do not expect, and the reverse; the exit status is that of a run with them.\n"
+      "Verdicts are the newest of each case, or those of --run N.",
+      cmd_baseline, VALUE_FILE },
+    { "diff", CMD_DIFF, "A B", "compare the verdicts, times and errors of two runs",
+      "Compares two sets of verdicts, A before and B after. Each is a run of --db (3), a database\n"
+      "(before.db: the newest verdict of each case), a run of a database (before.db:3), and may\n"
+      "select one target: 3@sim:cpu, before.db@lib:mine.so, @sim:dsp. Targets are compared by "
+      "URI,\n"
+      "those left over in their order. Lists the cases that are broken, mended, fail in another\n"
+      "way, are new or gone, and shifts of times and error ratios beyond what varies between "
+      "runs.\n"
+      "The exit status is 1 if something is broken.",
+      cmd_diff, VALUE_FILE },
     { "help", CMD_HELP, "[COMMAND] [--man] [--completion SHELL]",
       "list the commands, or describe one of them",
       "Without arguments: the commands and the targets. With a command: its options. --man and\n"

@@ -17,7 +17,18 @@ int cmd_ops(const struct options *o);
 int cmd_serve(const struct options *o);
 int cmd_new_driver(const struct options *o);
 int cmd_trace(const struct options *o);
+int cmd_baseline(const struct options *o);
+int cmd_diff(const struct options *o);
 int cmd_report(const struct options *o);
+int cmd_merge(const struct options *o);
 int cmd_help(const struct options *o);
+
+/* Runs a campaign as `run` and `random` do: completes the options, makes the cases, chooses some,
+ * runs them, records and prints the verdicts.  Returns the exit status.  make: fills *cases, which
+ * is zeroed, from c->options, and calls chosen_cases_select(). */
+struct cases;
+struct chosen_cases;
+int command_campaign(const struct options *o,
+                     int (*make)(struct chosen_cases *c, struct cases *cases, struct why *w));
 
 #endif

@@ -29,12 +29,12 @@ const struct help_row help_target_options[] = {
 
 const struct help_row help_exit_statuses[] = {
     { "0", "every case that was run conforms" },
-    { "1", "a case does not conform" },
+    { "1", "a case does not conform, or is flaky (--rerun); a waiver is stale or expired" },
     { "2",
       "bad usage or input: a message names the place, nothing is written; or files of a folder "
       "could not be loaded: the others are run and recorded" },
     { "3", "an error in halcyon itself" },
-    { "130, 143", "interrupted by SIGINT or SIGTERM" },
+    { "130, 143", "interrupted by SIGINT or SIGTERM, after the summary; --resume continues" },
     { NULL, NULL },
 };
 

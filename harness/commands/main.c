@@ -52,7 +52,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     if (o.allowlist && devices_limit_extensions(o.allowlist, o.run_as, &why) < 0)
         return print_error(&o, &why);
     cases_limit_loading(o.load_timeout, (size_t) o.load_memory << 20);
-    devices_isolate(o.in_process ? ISOLATE_NONE : o.isolate, o.allow_devices);
+    devices_isolate(o.in_process ? ISOLATE_NONE : o.isolate, o.allow_devices, o.memory_limit);
     return o.trace ? run_traced(c, &o) : c->run(&o);
 }
 

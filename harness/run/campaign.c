@@ -117,9 +117,24 @@ static int begin_isolation(struct campaign *c, struct why *w)
         devices_protect_from(c->target[t]);
         if (c->isolated[t])
             TRY(note_containment(c, t, w));
+        else if (c->options->memory_limit)
+            TRY(campaign_keep_note(
+                c, t, "--memory-limit does not apply: the driver has no process of this command",
+                w));
     }
     scratch_folder_remove_stale();
     return 0;
+}
+
+static bool has_enough(void *user)
+{
+    struct campaign *c = user;
+    const struct options *o = c->options;
+    if (o->max_failures && c->console.failures >= o->max_failures)
+        c->end = CAMPAIGN_FAILURES;
+    else if (o->duration && console_now() - c->console.begun >= (double) o->duration)
+        c->end = CAMPAIGN_TIME;
+    return c->end != CAMPAIGN_COMPLETE;
 }
 
 int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct why *w)
@@ -129,12 +144,16 @@ int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct w
                                                   .item = campaign_work,
                                                   .message = campaign_take_message,
                                                   .died = campaign_take_death,
+                                                  .again = campaign_take_again,
                                                   .complete = campaign_take_complete,
+                                                  .enough = has_enough,
                                                   .tick = on_tick };
     const struct options *o = c->options;
     struct worker_pool_options crew = { .workers = o->jobs,
                                         .timeout = o->timeout,
                                         .in_process = o->in_process,
+                                        .one_by_one = o->rerun || o->max_failures || o->duration,
+                                        .memory = o->memory_limit,
                                         .loud = o->verbosity > 0,
                                         .stop = stop };
     TRY(begin_isolation(c, w));
@@ -145,7 +164,8 @@ int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct w
     console_clear(&c->console);
     if (c->results && results_commit(c->results, r < 0 ? NULL : w) < 0)
         return -1;
-    return r;
+    c->end = r == 0 ? CAMPAIGN_COMPLETE : r == 1 ? CAMPAIGN_STOPPED : c->end;
+    return r < 0 ? -1 : 0;
 }
 
 void campaign_done(struct campaign *c)

@@ -6,13 +6,16 @@
 #include <signal.h>
 
 #include "harness/check/cases.h"
-#include "harness/check/waivers.h"
 #include "harness/cli/console.h"
 #include "harness/cli/options.h"
+#include "harness/policy/expectations.h"
 #include "harness/store/results.h"
 
 struct active_case;
 struct death_signature;
+
+/* Why a campaign ended with cases that were not run. */
+enum campaign_end { CAMPAIGN_COMPLETE, CAMPAIGN_STOPPED, CAMPAIGN_FAILURES, CAMPAIGN_TIME };
 
 struct campaign {
     /* Set by the caller, who owns what is pointed to. */
@@ -21,9 +24,9 @@ struct campaign {
     enum judge_kind judge;
     const char *const *target; /* URIs */
     uint32_t n_targets;
-    struct waivers *waivers; /* NULL: none */
-    struct results *results; /* NULL: nothing is recorded */
-    bool details;            /* a replay: explain every output, print no replay command */
+    struct expectations *expectations; /* NULL: none */
+    struct results *results;           /* NULL: nothing is recorded */
+    bool details;                      /* a replay: explain every output, print no replay command */
     /* The driver runs in a process of its own: the death of a worker is not its fault. */
     bool isolated[MAX_TARGETS];
     /* What device_probe() found wrong with a target: the verdict of the shard's first case, unless
@@ -39,6 +42,7 @@ struct campaign {
     uint64_t n_items; /* cases of this shard that are still to run */
     uint64_t *item;   /* their indexes; NULL: every n_shards-th case, from shard - 1 on */
     uint64_t done;
+    enum campaign_end end;
     struct active_case *active_case; /* cases in progress */
     uint32_t n_active_cases, active_case_capacity;
     unsigned char *verdict;    /* by case and target: 0: not known, else the verdict + 1 */
@@ -61,8 +65,8 @@ uint64_t campaign_shard(const struct options *o, uint64_t n);
  * cases from those still to run, and loads its notes. */
 int campaign_skip_done(struct campaign *c, struct why *w);
 
-/* Runs all remaining cases.  0: complete; 1: interrupted through `stop` (see struct
- * worker_pool_options); -1: an error of Halcyon's own. */
+/* Runs all remaining cases, until --max-failures or --for, or `stop` (see struct
+ * worker_pool_options); c->end says which.  -1: an error of Halcyon's own. */
 int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct why *w);
 void campaign_done(struct campaign *c);
 

@@ -99,8 +99,6 @@ static void put_replay(const struct campaign *c, uint64_t ordinal, const char *n
     if (file) {
         buffer_puts(b, " --case ");
         buffer_put_quoted(b, name);
-    } else if (!c->cases->spec) {
-        options_put_graphs(b, &c->cases->graphs);
     }
     buffer_puts(b, " -d ");
     buffer_put_quoted(b, c->target[target]);
@@ -108,21 +106,7 @@ static void put_replay(const struct campaign *c, uint64_t ordinal, const char *n
         buffer_printf(b, " --judge %s", judge_name[o->judge]);
     if (o->timeout < 10 || o->timeout > 10)
         buffer_printf(b, " --timeout %g", o->timeout);
-}
-
-static void apply_waiver(const struct campaign *c, const char *name, uint32_t target,
-                         struct check_result *r)
-{
-    if (verdict_conforming(r->verdict))
-        return;
-    const char *reason = waivers_find(c->waivers, name, c->target[target]);
-    if (!reason)
-        return;
-    char was[sizeof r->why];
-    memcpy(was, r->why, sizeof was);
-    r->was = r->verdict;
-    r->verdict = VERDICT_WAIVED;
-    snprintf(r->why, sizeof r->why, "%.200s (%s: %.250s)", reason, verdict_name[r->was], was);
+    options_put_memory_limit(b, o);
 }
 
 /* The final verdict of a case on a target, as it is counted, printed and written. */
@@ -143,7 +127,7 @@ static void make_final(const struct campaign *c, uint64_t ordinal, uint32_t targ
         ret->texts.printed = texts->printed;
         ret->texts.backtrace = texts->backtrace;
     }
-    apply_waiver(c, name, target, &ret->result);
+    expectations_apply(c->expectations, target, name, &ret->result);
     if (!verdict_conforming(ret->result.verdict) && !c->details)
         put_replay(c, ordinal, name, target, &ret->replay);
     ret->texts.replay = ret->replay.length ? buffer_text(&ret->replay) : NULL;
@@ -167,6 +151,7 @@ static void count_and_print(struct campaign *c, uint64_t ordinal, uint32_t targe
         c->totals[target].n[*known - 1]--;
     *known = (unsigned char) (v->result.verdict + 1);
     c->totals[target].n[v->result.verdict]++;
+    c->totals[target].compared += v->result.checked;
     console_verdict(&c->console, name, c->target[target], &v->result, &v->texts);
 }
 
@@ -186,7 +171,7 @@ static int write_case(struct campaign *c, const struct active_case *f,
                           .name = name,
                           .file = cases_file(c->cases, i),
                           .seed = c->cases->seed,
-                          .index = c->cases->first + i,
+                          .index = cases_index(c->cases, i),
                           .level = f->level,
                           .n_operations = f->n_operations,
                           .operations = f->operations,
@@ -202,7 +187,7 @@ static int answer_of(int failed, const struct why *w)
     return failed < 0 && w->code == WHY_INVALID ? 1 : failed;
 }
 
-static int check_verdicts(const struct campaign *c, const struct active_case *f, struct why *w)
+int campaign_check_verdicts(const struct campaign *c, const struct active_case *f, struct why *w)
 {
     for (uint32_t t = 0; t < c->n_targets; t++)
         REQUIRE(w, f->verdict[t].known, "it ends a case without a verdict for %s", c->target[t]);
@@ -215,7 +200,7 @@ int campaign_take_complete(uint64_t item, void *user, struct why *w)
     struct active_case *f = campaign_case(c, item);
     if (!f)
         return why_no_memory(w);
-    if (check_verdicts(c, f, w) < 0)
+    if (campaign_check_verdicts(c, f, w) < 0)
         return answer_of(-1, w);
     campaign_settle_death(c, f);
     struct final_verdict final[MAX_TARGETS];
@@ -266,6 +251,7 @@ static int read_result(const struct campaign *c, uint32_t target, const void *by
                 ret->judge <= JUDGE_BOUND && ret->output >= -1,
             "a verdict is out of range: target %u, verdict %u, judge %u, output %d", target,
             (unsigned) ret->verdict, (unsigned) ret->judge, ret->output);
+    ret->attempts = ret->failed_attempts = 0;
     clean(ret->stage, sizeof ret->stage);
     clean(ret->status, sizeof ret->status);
     clean(ret->why, sizeof ret->why);
@@ -313,7 +299,11 @@ static int take_verdict(struct campaign *c, struct active_case *f, const char *b
     REQUIRE(w, length == sizeof(struct verdict_message), "a verdict of %zu bytes", length);
     memcpy(&m, bytes, sizeof m);
     TRY(read_result(c, m.target, bytes + offsetof(struct verdict_message, result), &r, w));
-    if (f->verdict[m.target].settled)
+    REQUIRE(w, !f->is_again || m.target == f->again, "a verdict for target %u, expected one for %u",
+            m.target, f->again);
+    if (f->is_again)
+        f->again_failed = !verdict_conforming(r.verdict);
+    if (f->is_again || f->verdict[m.target].settled)
         campaign_free_texts(&f->next);
     else
         campaign_set_verdict(f, m.target, &r);
@@ -386,6 +376,9 @@ static int take_amend(struct campaign *c, const char *bytes, size_t length, stru
     TRY(read_result(c, m.target, bytes + offsetof(struct amend_message, result), &r, w));
     REQUIRE(w, m.ordinal < c->cases->n, "it amends case %llu", (unsigned long long) m.ordinal);
     struct active_case late = { 0 }; /* only its specification and texts */
+    for (uint32_t i = 0; i < c->n_active_cases; i++)
+        if (c->active_case[i].is_again && campaign_item(c, c->active_case[i].item) == m.ordinal)
+            return 0; /* it does not conform already, and is being run again */
     unsigned char known =
         m.ordinal < c->verdict_capacity ? c->verdict[m.ordinal * c->n_targets + m.target] : 0;
     REQUIRE(w, known, "it amends case %llu, which is not complete", (unsigned long long) m.ordinal);

@@ -209,6 +209,8 @@ int campaign_take_death(uint64_t item, const struct worker_pool_death *death, ui
     struct worker_pool_death d = *death;
     if (!f)
         return why_no_memory(w);
+    if (f->is_again)
+        return campaign_count_death(f, death, ret_step);
     if (phase_of(&d) > PHASE_SPEC || target_of(&d) >= c->n_targets)
         d.mark = mark_of(PHASE_MAKE, 0); /* or overwritten by a driver */
     if (!believe(c, f, &d)) {

@@ -75,8 +75,9 @@ static inline uint32_t mark_of(enum phase p, uint32_t target)
 }
 
 /* The step of an item: the index of the first target still to run, and STEP_SPEC when the case
- * failed in an earlier worker, so that its spec must be sent in any case. */
-enum { STEP_SPEC = 1 << 30 };
+ * failed in an earlier worker, so that its spec must be sent in any case; with STEP_AGAIN, the only
+ * target of a run for --rerun, of which nothing but the verdict is sent. */
+enum { STEP_SPEC = 1 << 30, STEP_AGAIN = 1 << 29, STEP_FLAGS = STEP_SPEC | STEP_AGAIN };
 
 /* Index of a case in c->cases, from its number among those still to run. */
 uint64_t campaign_item(const struct campaign *c, uint64_t item);
@@ -111,6 +112,12 @@ struct active_case {
     unsigned n_deaths;
     unsigned n_alike; /* deaths in the phase and on the target of `death`, not settled yet */
     struct worker_pool_death death;
+
+    /* --rerun (campaign_reruns.c): */
+    bool is_again;        /* all targets have verdicts; the case is being run again */
+    bool again_failed;    /* in the run in progress, until a conforming verdict arrives */
+    uint32_t again;       /* target that it is run again on */
+    unsigned again_kills; /* of this run, by SIGKILL */
 };
 
 /* The case of an item; a new one if there is none.  NULL: out of memory. */
@@ -124,15 +131,22 @@ int campaign_reserve_verdicts(struct campaign *c, uint64_t n, struct why *w);
 /* Keeps a note, once. */
 int campaign_keep_note(struct campaign *c, uint32_t target, const char *text, struct why *w);
 
-/* The callbacks message, complete and died of struct worker_pool_work. */
+/* Fails with WHY_INVALID for a case without a verdict on some target. */
+int campaign_check_verdicts(const struct campaign *c, const struct active_case *f, struct why *w);
+
+/* The callbacks message, again, complete and died of struct worker_pool_work. */
 int campaign_take_message(uint64_t item, const void *bytes, size_t length, void *user,
                           struct why *w);
+int campaign_take_again(uint64_t item, uint32_t *ret_step, void *user, struct why *w);
 int campaign_take_complete(uint64_t item, void *user, struct why *w);
 int campaign_take_death(uint64_t item, const struct worker_pool_death *d, uint32_t *ret_step,
                         void *user, struct why *w);
 /* Gives a death that was not seen again its verdict, if it has one.  Does nothing without one. */
 void campaign_settle_death(struct campaign *c, struct active_case *f);
 void campaign_free_signatures(struct campaign *c);
+/* The death of a worker while the case is run again: the result of campaign_take_death(). */
+int campaign_count_death(struct active_case *f, const struct worker_pool_death *d,
+                         uint32_t *ret_step);
 
 /* ---- the worker */
 

@@ -109,29 +109,56 @@ static int make_case(const struct cases *cases, uint64_t i, struct arena *a, str
     return VLOG_IS_ON(MODEL) ? graph_dump_log(&ret->model, ret->name, w) : 0;
 }
 
+/* The first target from `from` on that the case is to be run on; n_targets: none. */
+static uint32_t first_to_run(const struct campaign *c, uint64_t ordinal, uint32_t from)
+{
+    struct check_result r;
+    char name[CASE_NAME];
+    cases_name(c->cases, ordinal, name);
+    while (from < c->n_targets && expectations_skip(c->expectations, from, name, &r))
+        from++;
+    return from;
+}
+
+/* Runs the case on a target, unless a baseline skips it there.  False: it is not conforming. */
+static bool run_target(struct worker_state *s, struct check *check, uint64_t ordinal, uint32_t t)
+{
+    const struct campaign *c = s->campaign;
+    struct check_result r;
+    char name[CASE_NAME];
+    cases_name(c->cases, ordinal, name);
+    if (!expectations_skip(c->expectations, t, name, &r))
+        return worker_run_target(s, check, ordinal, t);
+    r.judge = check->judge;
+    message_verdict(s->link, t, &r);
+    return true;
+}
+
 static void run_targets(struct worker_state *s, const struct example *e, uint64_t ordinal,
                         uint32_t from, bool send_spec_anyway)
 {
     const struct campaign *c = s->campaign;
+    uint32_t first = first_to_run(c, ordinal, from);
     struct check check;
     struct why why = { 0 };
     bool wants_spec = send_spec_anyway;
+    uint32_t end = s->is_again ? from + 1 : c->n_targets;
     if (check_begin(&check, e, c->judge, &why) < 0) {
         send_error(s->link, c, from, &why);
         return;
     }
     check.by_layers = c->cases->spec != NULL; /* real models are deep */
-    if (from < c->n_targets) {
-        worker_mark(s, PHASE_REFERENCE, from);
+    if (first < c->n_targets) {
+        worker_mark(s, PHASE_REFERENCE, first);
         find_reference(&check);
     }
-    if (from == 0)
+    if (from == 0 && !s->is_again)
         message_case(s->link, e, check.level);
-    for (uint32_t t = from; t < c->n_targets; t++)
-        if (!worker_run_target(s, &check, ordinal, t))
+    for (uint32_t t = from; t < end; t++)
+        if (!run_target(s, &check, ordinal, t))
             wants_spec = true;
     check_done(&check);
-    if (wants_spec && c->results) {
+    if (wants_spec && c->results && !s->is_again) {
         worker_mark(s, PHASE_SPEC, 0);
         message_spec(s->link, e);
     }
@@ -145,8 +172,9 @@ void campaign_work(struct worker_pool_link *l, uint64_t item, uint32_t step, voi
     struct arena_mark mark = arena_mark(s->arena);
     struct example e;
     struct why why = { 0 };
-    uint32_t from = step & ~(uint32_t) STEP_SPEC;
+    uint32_t from = step & ~(uint32_t) STEP_FLAGS;
     s->link = l;
+    s->is_again = step & STEP_AGAIN;
     worker_mark(s, PHASE_MAKE, from);
     if (make_case(c->cases, campaign_item(c, item), s->arena, &e, &why) < 0)
         send_error(l, c, from, &why);

@@ -44,6 +44,7 @@ struct worker_state {
     struct worker_pool_link *link;
     struct worker_target target[MAX_TARGETS];
     struct arena *arena; /* of the case at hand */
+    bool is_again;       /* a run for --rerun: a death is not confirmed by another */
     struct debugger debugger;
 };
 

@@ -20,10 +20,11 @@
 
 struct target_host harness_host = { .read_profile = specs_read_toml };
 
-void devices_isolate(enum isolation isolation, bool may_use_devices)
+void devices_isolate(enum isolation isolation, bool may_use_devices, uint64_t memory_limit)
 {
     harness_host.isolation = isolation;
     harness_host.may_use_devices = may_use_devices;
+    harness_host.memory_limit = memory_limit;
 }
 
 void devices_protect_from(const char *uri)

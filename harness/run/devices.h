@@ -41,8 +41,9 @@ int device_probe(const char *uri, double seconds, struct device_facts *ret_facts
 /* The services that target_open() needs from this folder: reading TOML profiles. */
 extern struct target_host harness_host;
 
-/* Which drivers get a process of their own from now on, and whether they may use device nodes. */
-void devices_isolate(enum isolation isolation, bool may_use_devices);
+/* Which drivers get a process of their own from now on, whether they may use device nodes, and how
+ * many bytes of anonymous memory each such process may use (0: any number). */
+void devices_isolate(enum isolation isolation, bool may_use_devices, uint64_t memory_limit);
 
 /* Makes this process and the ones that it forks undumpable if that driver is isolated: no other
  * process of the user can trace them or read their memory, whatever confines the driver. */

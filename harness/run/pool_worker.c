@@ -112,6 +112,8 @@ static int run_items(struct worker_pool_link *l, const struct worker_pool_option
     for (l->item = 0; l->item < n_items; l->item++) {
         if (options->stop && *options->stop)
             return 1;
+        if (l->work->enough && l->work->enough(l->user))
+            return 2;
         l->work->item(l, l->item, 0, state, l->user);
         if (l->failed) {
             *w = l->why;

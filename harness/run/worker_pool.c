@@ -39,7 +39,8 @@ struct worker {
     uint64_t heard;                  /* when it last sent something */
     uint64_t n_completed, completed; /* items it has completed; the last of them */
     char nonsense[160];              /* why its messages make no sense; "": they do */
-    bool is_ending;                  /* there are no more jobs: it closes its targets */
+    bool is_ending;                  /* it gets no more jobs and closes its targets; its job, if
+                                        any, is for the worker that takes its place */
     uint64_t timed;                  /* worker_since() when the clock was started */
     struct process_clock clock;
 };
@@ -58,9 +59,9 @@ struct worker_pool {
 
 /* A driver or a model that asks for too much gets no memory, and the machine keeps its own.
  * Sanitizers, of this program or preloaded for a driver, map terabytes of shadow: no limit then. */
-static void limit_memory(void)
+static void limit_memory(uint64_t more)
 {
-    const rlim_t bytes = (rlim_t) 8 << 30;
+    const rlim_t bytes = ((rlim_t) 8 << 30) + more;
     const struct rlimit limit = { bytes, bytes };
     if (!dlsym(RTLD_DEFAULT, "__asan_init") && !dlsym(RTLD_DEFAULT, "__tsan_init"))
         setrlimit(RLIMIT_AS, &limit);
@@ -73,7 +74,7 @@ static _Noreturn void become_worker(struct worker_pool *p, struct worker *self, 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(0);
-    limit_memory();
+    limit_memory(p->options->memory);
     signal(SIGINT, SIG_IGN); /* ^C reaches the whole group; the parent decides */
     signal(SIGTERM, SIG_DFL);
     for (unsigned i = 0; i < p->n_workers; i++)
@@ -140,6 +141,7 @@ static int worker_spawn(struct worker_pool *p, struct worker *k, struct why *w)
     k->in.length = 0;
     k->n_completed = 0;
     k->nonsense[0] = 0;
+    k->is_ending = false;
     return 0;
 }
 
@@ -170,9 +172,9 @@ static void worker_send_job(struct worker *k)
 static void hand_out(struct worker_pool *p, struct worker *k)
 {
     uint64_t left = p->n_items - p->next, piece = left / (8 * (uint64_t) p->n_workers);
-    if (!left)
+    if (!left || (p->work->enough && p->work->enough(p->user)))
         return;
-    piece = piece < 1 ? 1 : piece > MOST_PIECE ? MOST_PIECE : piece;
+    piece = piece < 1 || p->options->one_by_one ? 1 : piece > MOST_PIECE ? MOST_PIECE : piece;
     k->job = (struct worker_pool_job){ .item = p->next, .end = p->next + piece };
     p->next += piece;
     worker_send_job(k);
@@ -183,14 +185,43 @@ static bool worker_idle(const struct worker *k)
     return k->job.item == k->job.end;
 }
 
-static int take_complete(struct worker_pool *p, struct worker *k, struct why *w)
+/* Lets a worker close its targets. */
+static void worker_close(struct worker *k)
 {
+    k->is_ending = true;
+    shutdown(k->fd, SHUT_WR);
+}
+
+enum { ITEM_AGAIN = 2 };
+
+/* After the item's last message.  0: the job has moved on; ITEM_AGAIN: the item is for a new
+ * worker; else the result of complete(). */
+static int end_item(struct worker_pool *p, struct worker *k, struct why *w)
+{
+    uint32_t step = 0;
+    int again = p->work->again ? p->work->again(k->job.item, &step, p->user, w) : 0;
+    TRY(again);
+    k->job.step = step;
+    if (again)
+        return ITEM_AGAIN;
     int r = p->work->complete(k->job.item, p->user, w);
     if (r)
         return r;
-    k->completed = k->job.item++;
-    k->n_completed++;
+    k->job.item++;
     k->job.step = 0;
+    return 0;
+}
+
+static int take_complete(struct worker_pool *p, struct worker *k, struct why *w)
+{
+    uint64_t item = k->job.item;
+    int r = end_item(p, k, w);
+    if (r == ITEM_AGAIN)
+        worker_close(k);
+    if (r)
+        return r == ITEM_AGAIN ? 0 : r;
+    k->completed = item;
+    k->n_completed++;
     if (worker_idle(k))
         hand_out(p, k);
     return 0;
@@ -204,8 +235,8 @@ static int take_frame(struct worker_pool *p, struct worker *k, const struct work
     if (f->kind == FRAME_START_FAILED && !started)
         return why_fail(w, WHY_SYSTEM, "%.*s", (int) (f->length < 400 ? f->length : 400), bytes);
     if (started && (!worker_idle(k) || k->is_ending) && f->kind == FRAME_MESSAGE)
-        return p->work->message(worker_idle(k) ? WORKER_POOL_NO_ITEM : k->job.item, bytes,
-                                f->length, p->user, w);
+        return p->work->message(worker_idle(k) || k->is_ending ? WORKER_POOL_NO_ITEM : k->job.item,
+                                bytes, f->length, p->user, w);
     if (started && !worker_idle(k) && !k->is_ending && f->kind == FRAME_COMPLETE)
         return take_complete(p, k, w);
     why_fail(w, WHY_SYSTEM, "an answer without a question (kind %u)", f->kind);
@@ -296,11 +327,8 @@ static int lost_at_item(struct worker_pool *p, struct worker *k, const struct wo
         k->job.step = step;
         return 0;
     }
-    if (p->work->complete(k->job.item, p->user, w) != 0)
-        return -1;
-    k->job.item++;
-    k->job.step = 0;
-    return 0;
+    int r = end_item(p, k, w);
+    return r == 0 || r == ITEM_AGAIN ? 0 : -1;
 }
 
 /* The worker has ended by itself, or is too slow and is ended here.  A new one takes over. */
@@ -326,7 +354,7 @@ static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struc
         TRY(lost_at_start(p, status, hang, w));
     else
         p->start_deaths = 0;
-    if (started && !worker_idle(k))
+    if (started && !worker_idle(k) && !k->is_ending)
         TRY(lost_at_item(p, k, &d, w));
     if (worker_idle(k) && (p->next == p->n_items || k->is_ending))
         return 0;
@@ -394,10 +422,8 @@ static int worker_pool_end(struct worker_pool *p, struct pollfd *polled, struct 
 {
     uint64_t deadline = clock_steady_ns() + (uint64_t) ((p->options->timeout + 2) * 1e9);
     for (unsigned i = 0; i < p->n_workers; i++)
-        if (p->worker[i].pid) {
-            p->worker[i].is_ending = true;
-            shutdown(p->worker[i].fd, SHUT_WR);
-        }
+        if (p->worker[i].pid)
+            worker_close(&p->worker[i]);
     for (bool any = true; any && clock_steady_ns() < deadline;) {
         any = false;
         for (unsigned i = 0; i < p->n_workers; i++)
@@ -421,7 +447,8 @@ static int worker_pool_loop(struct worker_pool *p, struct pollfd *polled, struct
             return 1;
         TRY(worker_pool_wait(p, polled, w));
     }
-    return worker_pool_end(p, polled, w);
+    TRY(worker_pool_end(p, polled, w));
+    return p->next < p->n_items ? 2 : 0;
 }
 
 /* A worker that did not end in order ends when its stream does; it has a second for that. */

@@ -27,6 +27,8 @@ struct worker_pool_options {
     double timeout;  /* seconds a worker may spend between marks or messages, by its process_clock;
                       * 0: unlimited */
     bool in_process; /* no workers: everything in this process, for a debugger */
+    bool one_by_one; /* a worker gets an item at a time: required for again(), exact for enough() */
+    uint64_t memory; /* bytes of address space in addition, for drivers that may use more */
     bool loud;       /* output of workers goes to stderr; else it is kept to explain a death */
     const volatile sig_atomic_t *stop; /* not 0: stop soon; may be NULL */
 };
@@ -79,14 +81,19 @@ struct worker_pool_work {
      */
     int (*died)(uint64_t item, const struct worker_pool_death *d, uint32_t *ret_step, void *user,
                 struct why *w);
+    /* In the parent, at the end of an item.  1: it is run again, from *ret_step on, in a new
+     * worker; 0: it is complete.  May be NULL: always complete. */
+    int (*again)(uint64_t item, uint32_t *ret_step, void *user, struct why *w);
     /* In the parent: an item is complete. */
     int (*complete)(uint64_t item, void *user, struct why *w);
+    /* In the parent, before an item is begun: whether no more are.  May be NULL. */
+    bool (*enough)(void *user);
     /* In the parent, about 20 times a second.  May be NULL. */
     int (*tick)(void *user, struct why *w);
 };
 
-/* Runs all items.  0: all are complete; 1: stopped; -1: a callback failed, or workers cannot be
- * started. */
+/* Runs all items.  0: all are complete; 1: stopped; 2: enough() left some; -1: a callback failed,
+ * or workers cannot be started. */
 int worker_pool_run(const struct worker_pool_options *options, const struct worker_pool_work *work,
                     uint64_t n_items, void *user, struct why *w);
 

@@ -377,7 +377,8 @@ bool worker_run_target(struct worker_state *s, struct check *check, uint64_t ord
     if (died) {
         if (wt->n_recent)
             settle_recent(s, t, wt->late_of);
-        confirm_death(s, check, t, &e);
+        if (!s->is_again)
+            confirm_death(s, check, t, &e);
         target_restart(wt->target);
         wt->late_of = 0;
         wt->n_runs = 0;

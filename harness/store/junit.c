@@ -1,176 +1,191 @@
-#include "harness/store/junit.h"
-
-#include <stdio.h>
+/* JUnit XML, which CI servers read: a testsuite per target. */
+#include <jansson.h>
 #include <string.h>
 
-#include "golden/base/output_file.h"
 #include "golden/base/text_escape.h"
-#include "harness/store/results_internal.h"
+#include "harness/store/run_export.h"
 
 static void put_escaped(FILE *to, const char *text)
 {
     text_put(to, TEXT_XML, text, 0);
 }
 
-static const char *column(sqlite3_stmt *s, int i)
+static void put_attribute(FILE *to, const char *name, const char *text)
 {
-    return (const char *) sqlite3_column_text(s, i);
+    fprintf(to, " %s=\"", name);
+    put_escaped(to, text);
+    putc('"', to);
 }
 
-/* What JUnit makes of a verdict: conforming ones without a result are skipped. */
+/* What JUnit makes of a verdict: conforming ones without a comparison are skipped. */
 enum junit_kind { PASSED, SKIPPED, FAILURE, ERROR, N_KINDS };
 
-static enum junit_kind kind_of(const char *name)
+static enum junit_kind kind_of(enum verdict v)
 {
-    int verdict = verdict_by_name(name);
-
-    if (verdict == VERDICT_PASS)
+    if (v == VERDICT_PASS)
         return PASSED;
-    if (verdict >= 0 && verdict_conforming((enum verdict) verdict))
+    if (verdict_conforming(v))
         return SKIPPED;
-    return verdict == VERDICT_FAIL || verdict == VERDICT_VIOLATION ? FAILURE : ERROR;
+    return v == VERDICT_FAIL || v == VERDICT_VIOLATION || v == VERDICT_FLAKY ? FAILURE : ERROR;
 }
 
-/* Appends a text below a title to the element's output, which it opens if necessary. */
-static void put_output(FILE *to, const char *title, const char *text, bool *opened)
+/* ---- suites */
+
+static void put_counts(FILE *to, const uint64_t n[N_KINDS], double seconds)
+{
+    fprintf(to, " tests=\"%llu\" failures=\"%llu\" errors=\"%llu\" skipped=\"%llu\" time=\"%.6f\"",
+            (unsigned long long) (n[PASSED] + n[SKIPPED] + n[FAILURE] + n[ERROR]),
+            (unsigned long long) n[FAILURE], (unsigned long long) n[ERROR],
+            (unsigned long long) n[SKIPPED], seconds);
+}
+
+static void add_counts(const struct totals *totals, uint64_t n[N_KINDS])
+{
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        n[kind_of((enum verdict) v)] += totals->n[v];
+}
+
+static void begin(struct export_run *x)
+{
+    uint64_t n[N_KINDS] = { [ERROR] = x->n_unloaded };
+    double seconds = 0;
+    for (uint32_t t = 0; t < x->run->n_targets; t++) {
+        add_counts(&x->totals[t], n);
+        seconds += x->seconds[t];
+    }
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"halcyon\"", x->to);
+    put_counts(x->to, n, seconds);
+    fputs(">\n", x->to);
+}
+
+static void put_property(FILE *to, const char *name, const char *value)
+{
+    if (!value || !*value)
+        return;
+    fputs("      <property", to);
+    put_attribute(to, "name", name);
+    put_attribute(to, "value", value);
+    fputs("/>\n", to);
+}
+
+static void put_properties(const struct export_run *x, const struct described_target *t)
+{
+    char number[24];
+    char compared[24];
+    json_t *options = json_loads(x->run->options, 0, NULL);
+    snprintf(number, sizeof number, "%lld", (long long) x->run->run);
+    snprintf(compared, sizeof compared, "%llu", (unsigned long long) x->totals[x->target].compared);
+    fputs("    <properties>\n", x->to);
+    put_property(x->to, "target", t->uri);
+    put_property(x->to, "driver", t->name);
+    put_property(x->to, "driver version", t->version);
+    put_property(x->to, "device type", t->type);
+    put_property(x->to, "HAL version", t->hal);
+    put_property(x->to, "halcyon version", x->run->version);
+    put_property(x->to, "run", number);
+    put_property(x->to, "command", x->run->command);
+    put_property(x->to, "options", x->run->options);
+    put_property(x->to, "seed", json_string_value(json_object_get(options, "seed")));
+    put_property(x->to, "judge", x->run->judge);
+    put_property(x->to, "elements compared", compared);
+    fputs("    </properties>\n", x->to);
+    json_decref(options);
+}
+
+static void begin_target(struct export_run *x)
+{
+    const struct described_target *t = &x->run->target[x->target];
+    uint64_t n[N_KINDS] = { 0 };
+    add_counts(&x->totals[x->target], n);
+    fputs("  <testsuite", x->to);
+    put_attribute(x->to, "name", t->uri);
+    put_counts(x->to, n, x->seconds[x->target]);
+    fprintf(x->to, " timestamp=\"%.19s\"", x->run->started); /* without fractions and zone: UTC */
+    if (x->host)
+        put_attribute(x->to, "hostname", x->host);
+    fputs(">\n", x->to);
+    put_properties(x, t);
+}
+
+static void end_target(struct export_run *x)
+{
+    fputs("  </testsuite>\n", x->to);
+}
+
+/* ---- cases */
+
+static void put_output(FILE *to, const char *element, const char *text)
 {
     if (!text)
         return;
-    fputs(*opened ? "&#10;" : "      <system-out>", to);
-    *opened = true;
-    fprintf(to, "%s:&#10;", title);
+    fprintf(to, "      <%s>", element);
     put_escaped(to, text);
+    fprintf(to, "</%s>\n", element);
 }
 
-/* Columns: name, verdict, why, ms, replay, confirmed, printed, backtrace. */
-static void put_case(FILE *to, const char *target, sqlite3_stmt *s)
+static void put_result(FILE *to, enum junit_kind kind, const struct recorded_verdict *v)
 {
     static const char *const elements[N_KINDS] = {
         [SKIPPED] = "skipped",
         [FAILURE] = "failure",
         [ERROR] = "error",
     };
-    enum junit_kind kind = kind_of(column(s, 1));
-    const char *element = elements[kind];
-    bool opened = false;
+    fprintf(to, "      <%s message=\"%s: ", elements[kind], verdict_name[v->verdict]);
+    put_escaped(to, v->why);
+    putc('"', to);
+    if (kind != SKIPPED) /* which has no type in the schemas of CI servers */
+        put_attribute(to, "type", verdict_name[v->verdict]);
+    putc('>', to);
+    put_escaped(to, v->replay);
+    if (v->confirmed) {
+        fputs("&#10;run again: ", to);
+        put_escaped(to, v->confirmed);
+    }
+    fprintf(to, "</%s>\n", elements[kind]);
+}
 
-    fputs("    <testcase name=\"", to);
-    put_escaped(to, column(s, 0));
-    fputs("\" classname=\"", to);
-    put_escaped(to, target);
-    fprintf(to, "\" time=\"%.6f\"", sqlite3_column_double(s, 3) * 1e-3);
+static void put_verdict(struct export_run *x, const struct recorded_verdict *v)
+{
+    enum junit_kind kind = kind_of(v->verdict);
+    fputs("    <testcase", x->to);
+    put_attribute(x->to, "name", v->name);
+    put_attribute(x->to, "classname", v->target);
+    fprintf(x->to, " time=\"%.6f\"", v->ms * 1e-3);
     if (kind == PASSED) {
-        fputs("/>\n", to);
+        fputs("/>\n", x->to);
         return;
     }
-    fprintf(to, ">\n      <%s message=\"%s: ", element, column(s, 1));
-    put_escaped(to, column(s, 2));
-    fputs("\">", to);
-    put_escaped(to, column(s, 4));
-    fprintf(to, "</%s>\n", element);
-    put_output(to, "run again", column(s, 5), &opened);
-    put_output(to, "printed", column(s, 6), &opened);
-    put_output(to, "backtrace", column(s, 7), &opened);
-    fputs(opened ? "</system-out>\n    </testcase>\n" : "    </testcase>\n", to);
+    fputs(">\n", x->to);
+    put_result(x->to, kind, v);
+    put_output(x->to, "system-out", v->printed);
+    put_output(x->to, "system-err", v->backtrace);
+    fputs("    </testcase>\n", x->to);
 }
 
-static int put_suite(struct results *r, FILE *to, int64_t target, const char *uri, struct why *w)
-{
-    sqlite3_stmt *s;
-    TRY(results_prepare(r,
-                        "SELECT c.name, v.verdict, v.why, v.ms, v.replay, v.confirmed, "
-                        "v.printed, v.backtrace FROM verdicts v "
-                        "JOIN cases c USING (case_id) WHERE v.target = ?1 AND c.run = ?2 "
-                        "ORDER BY c.ordinal",
-                        &s, w));
-    sqlite3_bind_int64(s, 1, target);
-    sqlite3_bind_int64(s, 2, r->run);
-    int step;
-    while ((step = sqlite3_step(s)) == SQLITE_ROW)
-        put_case(to, uri, s);
-    sqlite3_finalize(s);
-    return step == SQLITE_DONE ? 0 : results_failed(r, w);
-}
+/* ---- files that could not be loaded: a suite of its own, after those of the targets */
 
-/* The numbers of a suite, one target. */
-static int put_counts(struct results *r, FILE *to, int64_t target, struct why *w)
+static void put_unloaded(struct export_run *x, const char *file, const char *why)
 {
-    sqlite3_stmt *s;
-    TRY(results_prepare(r,
-                        "SELECT verdict, count(*), sum(ms) / 1000 FROM verdicts WHERE target = ?1 "
-                        "GROUP BY verdict",
-                        &s, w));
-    sqlite3_bind_int64(s, 1, target);
-    int step, all = 0, n[N_KINDS] = { 0 };
-    double seconds = 0;
-    while ((step = sqlite3_step(s)) == SQLITE_ROW) {
-        n[kind_of(column(s, 0))] += sqlite3_column_int(s, 1);
-        all += sqlite3_column_int(s, 1);
-        seconds += sqlite3_column_double(s, 2);
+    uint64_t n[N_KINDS] = { [ERROR] = x->n_unloaded };
+    if (x->target != MAX_TARGETS) {
+        fputs("  <testsuite name=\"files that could not be loaded\"", x->to);
+        put_counts(x->to, n, 0);
+        fputs(">\n", x->to);
     }
-    fprintf(to, " tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%.6f\"", all,
-            n[FAILURE], n[ERROR], n[SKIPPED], seconds);
-    sqlite3_finalize(s);
-    return step == SQLITE_DONE ? 0 : results_failed(r, w);
+    x->target = MAX_TARGETS;
+    fputs("    <testcase", x->to);
+    put_attribute(x->to, "name", file);
+    fputs(" classname=\"load\" time=\"0\">\n      <error type=\"load\"", x->to);
+    put_attribute(x->to, "message", why);
+    fputs("/>\n    </testcase>\n", x->to);
 }
 
-static int put_suites(struct results *r, FILE *to, struct why *w)
+static void end(struct export_run *x)
 {
-    sqlite3_stmt *s;
-    TRY(results_prepare(r, "SELECT target, uri FROM targets WHERE run = ?1 ORDER BY ordinal", &s,
-                        w));
-    sqlite3_bind_int64(s, 1, r->run);
-    int step = SQLITE_DONE, failed = 0;
-    while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW) {
-        int64_t target = sqlite3_column_int64(s, 0);
-        fputs("  <testsuite name=\"", to);
-        put_escaped(to, column(s, 1));
-        fputs("\"", to);
-        failed = put_counts(r, to, target, w);
-        fputs(">\n", to);
-        if (!failed)
-            failed = put_suite(r, to, target, column(s, 1), w);
-        fputs("  </testsuite>\n", to);
-    }
-    sqlite3_finalize(s);
-    return failed || step == SQLITE_DONE ? failed : results_failed(r, w);
+    if (x->n_unloaded)
+        end_target(x);
+    fputs("</testsuites>\n", x->to);
 }
 
-/* A suite of its own: one error for each file that could not be loaded. */
-static int put_unloaded(struct results *r, FILE *to, struct why *w)
-{
-    sqlite3_stmt *s;
-    TRY(results_prepare(r,
-                        "SELECT file, why, count(*) OVER () FROM unloaded_files WHERE run = ?1 "
-                        "ORDER BY ordinal",
-                        &s, w));
-    sqlite3_bind_int64(s, 1, r->run);
-    int step, n = 0;
-    for (; (step = sqlite3_step(s)) == SQLITE_ROW; n++) {
-        if (n == 0)
-            fprintf(to,
-                    "  <testsuite name=\"files that could not be loaded\" tests=\"%d\" "
-                    "failures=\"0\" errors=\"%d\" skipped=\"0\" time=\"0\">\n",
-                    sqlite3_column_int(s, 2), sqlite3_column_int(s, 2));
-        fputs("    <testcase name=\"", to);
-        put_escaped(to, column(s, 0));
-        fputs("\" classname=\"load\" time=\"0\">\n      <error message=\"", to);
-        put_escaped(to, column(s, 1));
-        fputs("\"/>\n    </testcase>\n", to);
-    }
-    fputs(n ? "  </testsuite>\n" : "", to);
-    sqlite3_finalize(s);
-    return step == SQLITE_DONE ? 0 : results_failed(r, w);
-}
-
-int junit_write(struct results *r, const char *path, struct why *w)
-{
-    struct output_file f;
-    TRY(output_file_open(path, &f, w));
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"halcyon\">\n", f.to);
-    int failed = put_suites(r, f.to, w);
-    if (!failed)
-        failed = put_unloaded(r, f.to, w);
-    fputs("</testsuites>\n", f.to);
-    return output_file_close(&f, !failed, w) < 0 ? -1 : failed;
-}
+const struct export_writer export_junit = { begin,      begin_target, put_verdict,
+                                            end_target, put_unloaded, end };

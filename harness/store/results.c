@@ -21,9 +21,9 @@ static const char *const statement_sql[] = {
     [STATEMENT_VERDICT] =
         "INSERT OR REPLACE INTO verdicts (case_id, target, verdict, was, why, judge, stage, "
         "status, ms, device_ns, checked, wrong, output, element, place, operation, type, expected, "
-        "actual, bound, ratio, replay, confirmed, printed, backtrace) VALUES (?1, ?2, ?3, ?4, ?5, "
-        "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
-        "?24, ?25)",
+        "actual, bound, ratio, replay, confirmed, printed, backtrace, attempts, failed_attempts) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+        "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)",
     [STATEMENT_FIND] = "SELECT case_id FROM cases WHERE run = ?1 AND ordinal = ?2",
     [STATEMENT_SPEC] = "UPDATE cases SET spec = ?2, dot = ?3 WHERE case_id = ?1 AND spec IS NULL",
     [STATEMENT_NOTE] = "INSERT OR IGNORE INTO run_notes VALUES (?1, ?2, ?3)",
@@ -254,7 +254,9 @@ static int write_verdict(struct results *r, int64_t case_id, uint32_t target,
     sqlite3_bind_int64(s, 1, case_id);
     sqlite3_bind_int64(s, 2, r->target[target]);
     bind_text(s, 3, verdict_name[v->verdict]);
-    bind_text(s, 4, v->verdict == VERDICT_WAIVED ? verdict_name[v->was] : NULL);
+    bool replaced =
+        v->verdict == VERDICT_FLAKY || (v->verdict == VERDICT_WAIVED && v->was != VERDICT_WAIVED);
+    bind_text(s, 4, replaced ? verdict_name[v->was] : NULL);
     bind_text(s, 5, v->why);
     bind_text(s, 6, judge_name[v->judge]);
     bind_text(s, 7, v->stage);
@@ -279,6 +281,10 @@ static int write_verdict(struct results *r, int64_t case_id, uint32_t target,
     bind_text(s, 23, v->confirmed[0] ? v->confirmed : NULL);
     bind_text(s, 24, row->printed);
     bind_text(s, 25, row->backtrace);
+    if (v->attempts) {
+        sqlite3_bind_int64(s, 26, v->attempts);
+        sqlite3_bind_int64(s, 27, v->failed_attempts);
+    }
     return finish(r, s, w);
 }
 

@@ -24,9 +24,9 @@ char *results_schema(void);
 
 enum results_mode { RESULTS_READ, RESULTS_WRITE };
 
-/* Opens a database.  WRITE creates the file if there is none, and upgrades a database of version 1
- * or 2. A file that is not a results database, or is newer, is WHY_INVALID and is not changed; so
- * is a name that means no file to SQLite: "", ":memory:", "file:...". */
+/* Opens a database.  WRITE creates the file if there is none, and upgrades a database of an older
+ * version.  A file that is not a results database, or is newer, is WHY_INVALID and is not changed;
+ * so is a name that means no file to SQLite: "", ":memory:", "file:...". */
 int results_open(const char *path, enum results_mode mode, struct results **ret_results,
                  struct why *w);
 /* Commits, releases the current run and frees; NULL does nothing. */
@@ -69,6 +69,11 @@ int results_each_verdict(struct results *r,
                                       void *user),
                          void *user, struct why *w);
 
+/* Calls each() for every target of the current run, with the number of elements compared. */
+int results_each_target(struct results *r,
+                        void (*each)(uint32_t target, uint64_t compared, void *user), void *user,
+                        struct why *w);
+
 struct verdict_row {
     const struct check_result *result;
     const char *replay, *printed, *backtrace; /* NULL: none; replay: where it is not conforming */
@@ -104,6 +109,23 @@ int results_each_note(struct results *r,
                       int (*each)(uint32_t target, const char *text, void *user, struct why *w),
                       void *user, struct why *w);
 
+/* A recorded run. */
+struct recorded_run {
+    int64_t run;
+    char *kind, *options, *judge; /* columns of runs */
+    char *target[32];             /* URIs */
+    uint32_t n_targets;
+};
+/* run 0: the newest of this kind.  1: found, to be freed with recorded_run_done(); 0: not in the
+ * database. */
+int results_find_run(struct results *r, int64_t run, const char *kind, struct recorded_run *ret_run,
+                     struct why *w);
+void recorded_run_done(struct recorded_run *f);
+/* Calls each() for every case that does not conform on some target of the run, in order. */
+int results_each_failed_case(struct results *r, int64_t run,
+                             int (*each)(const char *name, void *user, struct why *w), void *user,
+                             struct why *w);
+
 /* A recorded case: from the newest run that stored its spec, else from the newest that has it. */
 struct recorded_case {
     int64_t run;
@@ -112,7 +134,8 @@ struct recorded_case {
     char *target[32]; /* URIs of the targets on which it did not conform */
     uint32_t n_targets;
 };
-/* 1: found, to be freed with recorded_case_done(); 0: not in the database. */
+/* 1: found, to be freed with recorded_case_done(); 0: not in the database.  WHY_INVALID: the name
+ * is one of a database before version 4, and stands for several cases. */
 int results_find_case(struct results *r, const char *name, struct recorded_case *ret_case,
                       struct why *w);
 void recorded_case_done(struct recorded_case *c);

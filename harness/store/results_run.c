@@ -271,6 +271,23 @@ int results_each_verdict(struct results *r,
     return step == SQLITE_DONE ? 0 : results_failed(r, w);
 }
 
+int results_each_target(struct results *r,
+                        void (*each)(uint32_t target, uint64_t compared, void *user), void *user,
+                        struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "SELECT target_ordinal, sum(checked) FROM details WHERE run = ?1 "
+                        "GROUP BY target_ordinal",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    int step;
+    while ((step = sqlite3_step(s)) == SQLITE_ROW)
+        each((uint32_t) sqlite3_column_int(s, 0), (uint64_t) sqlite3_column_int64(s, 1), user);
+    sqlite3_finalize(s);
+    return step == SQLITE_DONE ? 0 : results_failed(r, w);
+}
+
 int results_each_note(struct results *r,
                       int (*each)(uint32_t target, const char *text, void *user, struct why *w),
                       void *user, struct why *w)
@@ -295,6 +312,30 @@ static char *column_copy(sqlite3_stmt *s, int i)
 {
     const char *text = (const char *) sqlite3_column_text(s, i);
     return text ? strdup(text) : NULL;
+}
+
+/* Names of a database before version 4 lack the options of random cases: several cases, of runs
+ * with different options, may have one name. */
+static int check_old_name(struct results *r, const char *name, struct why *w)
+{
+    sqlite3_stmt *s;
+    if (!randgraph_is_old_name(name))
+        return 0;
+    TRY(results_prepare(r,
+                        "SELECT count(DISTINCT CASE WHEN json_valid(options) THEN options ->> "
+                        "'$.graphs' END) FROM cases JOIN runs USING (run) WHERE name = ?1 AND "
+                        "file IS NULL",
+                        &s, w));
+    bind(s, 1, name);
+    int n = sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int(s, 0) : -1;
+    sqlite3_finalize(s);
+    if (n < 0)
+        return results_failed(r, w);
+    REQUIRE(w, n <= 1,
+            "%s: has %d cases %s, generated with different options; 'halcyon run' or 'halcyon "
+            "random' with this database upgrades it, and gives each a name of its own",
+            r->path, n, name);
+    return 0;
 }
 
 static int find_row(struct results *r, const char *name, struct recorded_case *f, int64_t *ret_case,
@@ -330,6 +371,7 @@ int results_find_case(struct results *r, const char *name, struct recorded_case 
 {
     struct recorded_case f = { 0 };
     int64_t case_id = 0;
+    TRY(check_old_name(r, name, w));
     int found = find_row(r, name, &f, &case_id, w);
     if (found <= 0)
         return found;

@@ -2,24 +2,44 @@
 #include <string.h>
 
 #include "harness/store/results_internal.h"
+#include "reports/database.h"
 
 extern const char schema_sql[];
 
-static const char before[] =
+static const char drop_views[] =
     "DROP VIEW totals_by_verdict; DROP VIEW totals_by_target; DROP VIEW totals_by_operation; "
     "DROP VIEW totals_by_type; DROP VIEW totals_by_operation_type; DROP VIEW failures; "
-    "DROP VIEW details; "
-    "ALTER TABLE runs ADD COLUMN owner_pid INTEGER; "
-    "ALTER TABLE runs ADD COLUMN owner_start INTEGER; "
-    "ALTER TABLE runs ADD COLUMN owner_place TEXT; "
-    "ALTER TABLE runs ADD COLUMN heartbeat INTEGER; "
-    "ALTER TABLE cases ADD COLUMN suite TEXT; "
-    "ALTER TABLE verdicts RENAME TO verdicts_1; ";
+    "DROP VIEW details; ";
+static const char before[] = "ALTER TABLE runs ADD COLUMN owner_pid INTEGER; "
+                             "ALTER TABLE runs ADD COLUMN owner_start INTEGER; "
+                             "ALTER TABLE runs ADD COLUMN owner_place TEXT; "
+                             "ALTER TABLE runs ADD COLUMN heartbeat INTEGER; "
+                             "ALTER TABLE cases ADD COLUMN suite TEXT; "
+                             "ALTER TABLE verdicts RENAME TO verdicts_1; ";
 static const char after[] =
     "INSERT INTO verdicts (case_id, target, verdict, was, why, judge, stage, status, ms, "
     "device_ns, checked, wrong, output, element, place, operation, type, expected, actual, bound, "
     "ratio, replay) SELECT * FROM verdicts_1; "
     "DROP TABLE verdicts_1; ";
+
+/* From version 3 to 4: passes without a comparison are undecided.  Names of random cases without
+ * the generator's version and options get them, as version 0, whose graphs cannot be generated any
+ * more; so do the commands that replay them. */
+#define GRAPHS                                                                                     \
+    "CASE WHEN json_valid(r.options) THEN coalesce(r.options ->> '$.graphs', '') ELSE '' END"
+#define NEW_NAME                                                                                   \
+    "'random/v0' || replace(replace(" GRAPHS ", ' --', '/'), ' ', '=') || substr(c.name, 7)"
+#define OLD_CASES "c.run = r.run AND c.file IS NULL AND c.name GLOB 'random/s[0-9]*/i[0-9]*'"
+static const char version_4[] =
+    "UPDATE verdicts SET verdict = 'undecided' WHERE " PASSED_UNDECIDED "; "
+    "UPDATE verdicts SET replay = replace(replay, 'halcyon replay ' || c.name || " GRAPHS
+    " || ' ', 'halcyon replay ' || " NEW_NAME " || ' ') FROM cases c, runs r "
+    "WHERE verdicts.case_id = c.case_id AND replay IS NOT NULL AND " OLD_CASES "; "
+    "UPDATE cases SET name = " NEW_NAME " FROM cases c, runs r "
+    "WHERE cases.case_id = c.case_id AND " OLD_CASES "; ";
+#undef GRAPHS
+#undef NEW_NAME
+#undef OLD_CASES
 
 /* Appends the part of the schema from the text `from` to an empty line, or to its end. */
 static void put_part(sqlite3_str *sql, const char *from, bool to_end)
@@ -31,23 +51,29 @@ static void put_part(sqlite3_str *sql, const char *from, bool to_end)
     sqlite3_str_appendall(sql, "\n");
 }
 
-/* From version 1 to 2. */
+/* From version 1 to 2; the table of verdicts gets all columns of the newest version. */
 static void put_version_2(sqlite3_str *sql)
 {
     sqlite3_str_appendall(sql, before);
     put_part(sql, "CREATE TABLE verdict_names", false);
     put_part(sql, "CREATE TABLE verdicts", false);
     put_part(sql, "CREATE TABLE run_notes", false);
-    put_part(sql, "CREATE VIEW details", true);
     sqlite3_str_appendall(sql, after);
 }
 
 char *results_upgrade_sql(int version)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(sql, drop_views);
     if (version < 2)
         put_version_2(sql);
-    put_part(sql, "CREATE TABLE unloaded_files", false);
-    sqlite3_str_appendall(sql, "PRAGMA user_version = 3");
+    else
+        sqlite3_str_appendall(sql, "ALTER TABLE verdicts ADD COLUMN attempts INTEGER; "
+                                   "ALTER TABLE verdicts ADD COLUMN failed_attempts INTEGER; ");
+    if (version < 3)
+        put_part(sql, "CREATE TABLE unloaded_files", false);
+    sqlite3_str_appendall(sql, version_4);
+    put_part(sql, "CREATE VIEW details", true);
+    sqlite3_str_appendall(sql, "PRAGMA user_version = 4");
     return sqlite3_str_finish(sql);
 }

@@ -15,11 +15,13 @@
 -- its rows are added when a database is opened for writing.
 -- Where a verdict has an output, NULL in a column of numbers is NaN.
 --
--- Version 3 (version 1 lacks what is marked "since 2", versions 1 and 2 what is marked "since 3"; opening
--- such a database for writing upgrades it).  Columns marked "reserved" are not written yet.
+-- Version 4 (a version lacks what is marked "since" a later one; opening such a database for writing
+-- upgrades it).  Columns marked "reserved" are not written yet.
+-- Since 4 the name of a random case has the version and options of its generator; upgraded names have v0;
+-- there is the verdict undecided.
 
 PRAGMA application_id = 1212238937; -- "HALY"
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 CREATE TABLE verdict_names (        -- since 2
     name        TEXT PRIMARY KEY,
@@ -60,7 +62,7 @@ CREATE TABLE cases (
     case_id     INTEGER PRIMARY KEY,
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     ordinal     INTEGER NOT NULL,   -- position in the plan
-    name        TEXT NOT NULL,      -- random/s7/i123, spec/V1_2/add_v1_2/add_v1_2_2
+    name        TEXT NOT NULL,      -- random/v1/s7/i123, spec/V1_2/add_v1_2/add_v1_2_2
     file        TEXT,               -- where a spec came from
     seed        INTEGER,            -- of a random case; 64 bits, may look negative
     idx         INTEGER,
@@ -84,14 +86,15 @@ CREATE TABLE verdicts (
     case_id     INTEGER NOT NULL REFERENCES cases ON DELETE CASCADE,
     target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
     verdict     TEXT NOT NULL REFERENCES verdict_names,
-    was         TEXT,               -- of a waived case: the verdict that is waived
+    was         TEXT,               -- of a waived or flaky case: the verdict that is replaced; NULL: it was not run
     why         TEXT NOT NULL,      -- "" for a plain pass
     judge       TEXT NOT NULL,      -- "cts", "bound"
     stage       TEXT NOT NULL,      -- how far it got: "supported", "prepare", "execute", "done"; "none": died
     status      TEXT NOT NULL,      -- HAL status of the call that ended it
     ms          REAL NOT NULL,      -- wall clock in the driver
     device_ns   INTEGER,            -- time on the device, as the driver reports it
-    checked     INTEGER NOT NULL,   -- elements compared, those of operations run alone too
+    checked     INTEGER NOT NULL,   -- elements compared, those of operations run alone too; a pass with 0: only
+                                    -- shapes, or the failure that the example requires; else it is undecided
     wrong       INTEGER NOT NULL,   -- elements outside their bound
     -- The worst element, where outputs were compared: ratio = |actual - expected| / bound.
     output      INTEGER,            -- index among the model's outputs
@@ -105,7 +108,8 @@ CREATE TABLE verdicts (
     ratio       REAL,
     replay      TEXT,               -- command that runs this case alone; NULL when conforming
     -- Since 2, and NULL where there is none:
-    confirmed   TEXT,               -- of a death: "repeats" in a fresh process, "does not repeat; after case NAME"
+    confirmed   TEXT,               -- "2 of 4 runs do not conform" (--rerun); of a death: "repeats" in a fresh
+                                    -- process, "does not repeat; after case NAME"
     printed     TEXT,               -- what the driver printed in a case that does not conform
     backtrace   TEXT,               -- of the driver's crash
     -- Reserved (since 2): the first wrong operation, judged alone on the reference's values, and its worst element.
@@ -118,6 +122,8 @@ CREATE TABLE verdicts (
     blamed_ratio REAL,
     shrunk      TEXT,               -- reserved (since 2): .mod.py of the smallest model with this verdict and blame
     bucket      TEXT,               -- reserved (since 2): the structure of the shrunk model, which groups failures
+    attempts    INTEGER,            -- since 4: with --rerun, runs of a case that failed, the first one included
+    failed_attempts INTEGER,        -- since 4: those of them that did not conform
     PRIMARY KEY (case_id, target)
 ) WITHOUT ROWID;
 
@@ -144,7 +150,7 @@ CREATE VIEW details AS
            v.checked, v.wrong, v.output, v.element, v.place, v.operation, v.type,
            v.expected, v.actual, v.bound, v.ratio, v.replay, c.spec, c.dot,
            v.verdict IN (SELECT name FROM verdict_names WHERE conforming) AS conforming,
-           v.confirmed, v.printed, v.backtrace
+           v.confirmed, v.printed, v.backtrace, v.attempts, v.failed_attempts
     FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target);
 
 CREATE VIEW failures AS

@@ -34,11 +34,17 @@ static void keep_prints(struct host_process *p, struct outcome *o)
         o->prints = arena_strdup(o->arena, text);
 }
 
-static void describe_death(const struct host_death *d, const char *at, struct outcome *o)
+static void describe_death(const struct host_death *d, uint64_t memory_limit, const char *at,
+                           struct outcome *o)
 {
     const char *space = *at ? " " : "";
 
-    if (d->hung)
+    if (d->memory)
+        snprintf(o->violation, sizeof o->violation,
+                 "the driver exceeds the memory limit of %llu MiB%s%s: it uses %.1f MiB",
+                 (unsigned long long) (memory_limit >> 20), space, at,
+                 (double) d->memory / (1 << 20));
+    else if (d->hung)
         snprintf(o->violation, sizeof o->violation, "the driver exceeds the time-out%s%s", space,
                  at);
     else if (d->signal)
@@ -56,7 +62,7 @@ static void note_death(struct hosted *h, const struct host_death *d, const char 
     o->died = true;
     o->hung = d->hung;
     o->signal = d->signal;
-    describe_death(d, at, o);
+    describe_death(d, h->options.memory_limit, at, o);
     keep_prints(&h->process, o);
     if (o->arena && d->signal && d->crash.signal == d->signal && d->crash.text[0])
         o->backtrace = arena_strdup(o->arena, d->crash.text);
@@ -606,6 +612,7 @@ int hosted_open(const char *uri, const char *profile, const struct target_host *
                                         .may_be_traced = host->attach,
                                         .may_spin = host->may_spin,
                                         .timeout = host->reply_timeout,
+                                        .memory_limit = host->memory_limit,
                                         .arena = FIRST_ARENA,
                                         .largest = FIRST_LARGEST,
                                         .waiting = host->waiting,

@@ -6,8 +6,8 @@
 #include "golden/base/trace.h"
 #include "sim/device/device.h"
 
-/* Takes inputs of the graph with the shape {0} as omitted: an optional operand without that rank can
- * only be omitted by the request.  False: there are none. */
+/* Takes inputs of the graph with the shape {0} as omitted: an optional operand without that rank
+ * can only be omitted by the request.  False: there are none. */
 static bool omit_empty_inputs(const struct graph *g, const struct operation *o,
                               const struct tensor **arg)
 {

@@ -21,8 +21,8 @@
 
 #include "golden/base/logging.h"
 #include "golden/base/sandbox.h"
-#include "sim/base/spin.h"
 #include "sim/base/orphans.h"
+#include "sim/base/spin.h"
 #include "sim/client/runtime.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/isolation/host_layout.h"

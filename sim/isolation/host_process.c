@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -247,17 +248,51 @@ static int kill_and_reap(struct host_process *h)
     return reap(h);
 }
 
-static void note_death(struct host_process *h, bool hung, struct host_death *ret_death)
+/* as: ended here, with the reason set; NULL: it has ended by itself. */
+static void note_death(struct host_process *h, const struct host_death *as,
+                       struct host_death *ret_death)
 {
-    struct host_death d = { .hung = hung, .step = atomic_load(&h->answers->step) };
+    struct host_death d = as ? *as : (struct host_death){ 0 };
 
-    int status = hung ? kill_and_reap(h) : reap(h);
-    if (!hung && WIFSIGNALED(status))
+    d.step = atomic_load(&h->answers->step);
+    int status = as ? kill_and_reap(h) : reap(h);
+    if (!as && WIFSIGNALED(status))
         d.signal = WTERMSIG(status);
-    else if (!hung)
+    else if (!as)
         d.exit_status = WEXITSTATUS(status);
     crash_report_read(&h->answers->crash, &d.crash);
     *ret_death = d;
+}
+
+/* ---- memory */
+
+/* Bytes of anonymous memory that a process uses, swapped out or not; 0 where it cannot be read. */
+static uint64_t memory_of(pid_t pid)
+{
+    char path[64], line[128];
+    uint64_t sum = 0, kilobytes = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int) pid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "RssAnon: %" SCNu64, &kilobytes) == 1 ||
+            sscanf(line, "VmSwap: %" SCNu64, &kilobytes) == 1)
+            sum += kilobytes << 10;
+    if (file)
+        fclose(file);
+    return sum;
+}
+
+/* Ends the process if it uses more memory than it may. */
+static bool is_too_large(struct host_process *h, const struct host_options *o,
+                         struct host_death *ret_death)
+{
+    uint64_t memory = o->memory_limit ? memory_of(host_driver_process(h)) : 0;
+
+    if (memory <= o->memory_limit)
+        return false;
+    note_death(h, &(struct host_death){ .memory = memory }, ret_death);
+    return true;
 }
 
 /* ---- what it prints */
@@ -324,9 +359,11 @@ static bool await_word(struct host_process *h, const struct host_options *o, str
         if (has_ended(h)) {
             if (is_over(w))
                 break; /* it answered first; the next call finds it dead */
-            note_death(h, false, ret_death);
+            note_death(h, NULL, ret_death);
             return false;
         }
+        if (is_too_large(h, o, ret_death))
+            return false;
         if (o->waiting)
             o->waiting(o->user);
         limit_prints(h);
@@ -334,7 +371,7 @@ static bool await_word(struct host_process *h, const struct host_options *o, str
             process_clock_start(&clock, host_driver_process(h));
         is_timed = true;
         if (process_clock_elapsed(&clock) > limit) {
-            note_death(h, true, ret_death);
+            note_death(h, &(struct host_death){ .hung = true }, ret_death);
             return false;
         }
     }
@@ -383,7 +420,7 @@ int host_call(struct host_process *h, const struct host_options *o, enum host_co
     h->calls->command = command;
     atomic_store(&h->calls->submitted, ++h->submitted);
     syscall(SYS_futex, &h->calls->submitted, FUTEX_WAKE, 1, NULL, NULL, 0);
-    return await_word(h, o, &wait, more, ret_death) ? 0 : 1;
+    return !await_word(h, o, &wait, more, ret_death) || is_too_large(h, o, ret_death);
 }
 
 int host_close(struct host_process *h, const struct host_options *o, struct host_death *ret_death)

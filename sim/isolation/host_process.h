@@ -14,11 +14,12 @@
 struct host_options {
     const char *uri, *profile; /* as in struct host_calls */
     bool may_use_devices, may_be_traced;
-    bool may_spin;    /* a processor is free for each side while it waits */
-    double timeout;   /* seconds for a command, and for opening the driver; 0: none */
-    size_t arena;     /* bytes for a case's structures, constants and inputs */
-    size_t largest;   /* bytes of the largest region lent for writing */
-    uint32_t regions; /* number of regions of that size */
+    bool may_spin;         /* a processor is free for each side while it waits */
+    double timeout;        /* seconds for a command, and for opening the driver; 0: none */
+    uint64_t memory_limit; /* bytes of anonymous memory that the process may use; 0: any */
+    size_t arena;          /* bytes for a case's structures, constants and inputs */
+    size_t largest;        /* bytes of the largest region lent for writing */
+    uint32_t regions;      /* number of regions of that size */
     /* Called now and then during waits; may be NULL. */
     void (*waiting)(void *user);
     void *user;
@@ -27,6 +28,7 @@ struct host_options {
 /* How a driver's process ended. */
 struct host_death {
     bool hung;       /* ended here, after the time-out */
+    uint64_t memory; /* not 0: ended here, for it used so many bytes */
     int signal;      /* that ended it, or 0 */
     int exit_status; /* else */
     uint32_t step;   /* enum target_step */

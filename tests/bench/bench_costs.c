@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "golden/math/matmul.h"
-#include "tests/bench/bench.h"
 #include "golden/model/build.h"
+#include "tests/bench/bench.h"
 
 enum { MOST_ROUNDS = 101 };
 static size_t rounds = 9;

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <xnnpack.h>
 
-#include "tests/bench/bench.h"
 #include "golden/model/build.h"
+#include "tests/bench/bench.h"
 
 enum { BLOCKS = 13, LAYERS = 1 + 2 * BLOCKS + 3, MOST_ROUNDS = 201, CLASSES = 1001, SLACK = 64 };
 enum layer_kind { CONV, DEPTHWISE, POOL, SOFTMAX };

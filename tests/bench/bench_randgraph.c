@@ -70,7 +70,7 @@ static double measure(const struct randgraph_options *o, int what, uint64_t grap
         arena_rewind(arena, (struct arena_mark){ 0 });
         if (randgraph_make(o, seed, i, arena, &e, &w) < 0 ||
             (what != GENERATE && run_one(&e, what, arena, &t, &w) < 0)) {
-            fprintf(stderr, "random/s%llu/i%llu: %s\n", (unsigned long long) seed,
+            fprintf(stderr, "seed %llu, graph %llu: %s\n", (unsigned long long) seed,
                     (unsigned long long) i, w.text);
             continue;
         }

@@ -22,7 +22,8 @@ import tempfile
 
 TIMES = [(re.compile(r"(?<= )\d+\.\d+ s\b"), "_ s"), (re.compile(r"\d+\.\d+ ms\b"), "_ ms"),
          (re.compile(r'("(?:ms|seconds)":)[0-9.e-]+'), r"\1_"),
-         (re.compile(r'(?<= time=")\d+\.\d+'), "_")]
+         (re.compile(r'(?<= time=")\d+\.\d+'), "_"),
+         (re.compile(r'(?<= )(timestamp|hostname)="[^"]*"'), r'\1="_"')]
 
 
 def hide_times(text):

@@ -1,24 +1,24 @@
 /* The random corpus on the reference: the results of another implementation, computed in the
  * precision of the operands, must lie within the reference's bounds.
  *
- *     test_corpus_bound WAIVERS FILE...
+ *     test_corpus_bound BASELINE FILE...
  *
- * Waived examples must fail.  CORPUS_ONLY=NAME runs one example and ignores waivers.  Exit status
- * 77 (skipped) if a file does not exist. */
+ * Examples of the baseline must fail.  CORPUS_ONLY=NAME runs one example without the baseline. Exit
+ * status 77 (skipped) if a file does not exist. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "golden/golden.h"
-#include "harness/check/waivers.h"
+#include "harness/policy/baseline.h"
 #include "specs/specs.h"
 
 struct tally {
     unsigned long run, failed, waived;
     size_t elements, decided;
     const char *only; /* name of the only example to run; NULL: all */
-    struct waivers *waivers;
+    struct baseline *baseline;
 };
 
 static int compare(const struct example *e, const struct result *r, struct tally *t, struct why *w)
@@ -62,7 +62,8 @@ static int each(const struct example *e, void *user, struct why *unused)
     (void) unused;
     if (t->only && strcmp(t->only, e->name) != 0)
         return 0;
-    const char *reason = t->only ? NULL : waivers_find(t->waivers, e->name, "golden");
+    const struct baseline_entry *entry = t->only ? NULL : baseline_find(t->baseline, e->name);
+    const char *reason = entry ? entry->reason : NULL;
     int rc = run_example(e, t, &w);
     t->run++;
     t->waived += reason != NULL;
@@ -79,17 +80,17 @@ int main(int argc, char **argv)
     struct tally all = { .only = getenv("CORPUS_ONLY") };
     const struct specs_options options = { .threads = 1 };
     struct why w = { 0 };
-    int rc = argc < 3 ? -1 : waivers_load(argv[1], &all.waivers, &w);
+    int rc = argc < 3 ? -1 : baseline_load(argv[1], &all.baseline, &w);
 
     for (int i = 2; i < argc && rc == 0; i++) {
         if (access(argv[i], R_OK) != 0) {
             printf("skipped: no corpus at %s\n", argv[i]);
-            waivers_free(all.waivers);
+            baseline_free(all.baseline);
             return 77;
         }
         rc = specs_load(argv[i], &options, each, &all, &w);
     }
-    waivers_free(all.waivers);
+    baseline_free(all.baseline);
     if (rc < 0) {
         printf("%s\n", w.text);
         return 1;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "golden/golden.h"
-#include "randgraph/randgraph.h"
 #include "golden/model/build.h"
+#include "randgraph/randgraph.h"
 #include "tests/support/check_main.h"
 #include "tests/support/digest.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "golden/math/matmul.h"
-#include "randgraph/randgraph.h"
 #include "golden/model/build.h"
+#include "randgraph/randgraph.h"
 #include "tests/support/check_main.h"
 
 static struct matmul_pool *pools[2]; /* none, and two threads */

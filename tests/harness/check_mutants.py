@@ -208,8 +208,10 @@ class Checker:
             elif run.returncode == 2 and f": {path}" not in run.stderr:
                 self.report(path, "a message without the file", run.stderr)
             elif run.returncode == 2 and os.path.exists(out):
-                self.report(path, "rejected, but a report was written", run.stderr)
+                self.report(path, "rejected, but something was written", run.stderr)
             shutil.rmtree(out, ignore_errors=True)
+            if os.path.exists(out):
+                os.remove(out)
         self.done(ending, rejected, paths)
 
     def done(self, ending, rejected, paths):
@@ -270,6 +272,7 @@ def main(halcyon, load_each, root, count="100", seed="1"):
     checker.in_process(".toml", read_all(os.path.join(root, "sim", "profiles"), ending=".toml"), mutate_toml, False)
     checker.by_command(".json", traces, mutate_lines, lambda path, out: ["trace", path])
     checker.by_command(".db", databases, change_bytes, lambda path, out: ["report", "--db", path, "-o", out])
+    checker.by_command(".db", databases, change_bytes, lambda path, out: ["merge", path, "-o", out])
     if checker.wrong:
         print(f"{checker.wrong} mutants are wrong: see {checker.folder}")
         return 1

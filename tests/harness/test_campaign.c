@@ -155,7 +155,7 @@ START_TEST(a_case_is_written_when_it_is_complete)
     ck_assert_uint_eq(total(0, VERDICT_PASS), 0);
     complete(2);
     ck_assert_str_eq(query("SELECT name || spec || dot || level FROM cases"),
-                     "random/s7/i2specdot3");
+                     "random/v1/s7/i2specdot3");
     ck_assert_str_eq(query("SELECT operation FROM case_operations"), "ADD");
     ck_assert_str_eq(query("SELECT printed || backtrace FROM failures"), "one\ntwo ?[31m#0 main");
     ck_assert_str_eq(query("SELECT count(*) FROM verdicts WHERE printed IS NULL"), "1");
@@ -310,7 +310,7 @@ START_TEST(a_death_that_does_not_repeat_names_the_case_before)
     send_spec(0);
     complete(0);
     ck_assert_str_eq(query("SELECT verdict || ' ' || confirmed || spec FROM failures"),
-                     "crash does not repeat; after case random/s7/i5spec");
+                     "crash does not repeat; after case random/v1/s7/i5spec");
     struct worker_pool_death first = a_crash;
     first.is_first = true;
     first.hang = true;
@@ -442,16 +442,114 @@ END_TEST
 
 START_TEST(isolated_drivers_make_the_harness_undumpable)
 {
-    devices_isolate(ISOLATE_FOREIGN, false);
+    devices_isolate(ISOLATE_FOREIGN, false, 0);
     devices_protect_from("sim:cpu");
     ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 1);
-    devices_isolate(ISOLATE_NONE, false);
+    devices_isolate(ISOLATE_NONE, false, 0);
     devices_protect_from("lib:driver.so");
     ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 1);
-    devices_isolate(ISOLATE_FOREIGN, false);
+    devices_isolate(ISOLATE_FOREIGN, false, 0);
     devices_protect_from("lib:driver.so");
     ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 0);
     prctl(PR_SET_DUMPABLE, 1);
+}
+END_TEST
+
+/* ---- --rerun */
+
+/* The step of the next run; -1: the case is complete. */
+static int64_t ask_again(uint64_t item)
+{
+    struct why w;
+    uint32_t step = 0;
+    int again = campaign_take_again(item, &step, &campaign, &w);
+    ck_assert_int_ge(again, 0);
+    return again ? (int64_t) step : -1;
+}
+
+START_TEST(without_rerun_a_case_runs_once)
+{
+    begin(0);
+    send_verdict(0, 1, VERDICT_FAIL);
+    ck_assert_int_eq(ask_again(0), -1);
+}
+END_TEST
+
+START_TEST(a_case_that_sometimes_fails_is_flaky)
+{
+    static const enum verdict later[] = { VERDICT_PASS, VERDICT_VIOLATION, VERDICT_PASS };
+    options.rerun = 3;
+    begin(0);
+    send_verdict(0, 1, VERDICT_FAIL);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(ask_again(0), STEP_AGAIN | 1);
+        send_text(0, MESSAGE_PRINTED, "again");
+        send_verdict(0, 1, later[i]);
+    }
+    ck_assert_int_eq(ask_again(0), -1);
+    complete(0);
+    ck_assert_str_eq(query("SELECT verdict || was || why || attempts || failed_attempts || "
+                           "confirmed || ifnull(printed, '-') FROM failures"),
+                     "flakyfailtext422 of 4 runs do not conform-");
+    ck_assert_uint_eq(total(0, VERDICT_PASS), 1);
+    ck_assert_uint_eq(total(1, VERDICT_FLAKY), 1);
+    ck_assert_uint_eq(campaign_failures(&campaign), 1);
+}
+END_TEST
+
+/* Each target that failed, one after the other; an error of Halcyon's own is not the driver's. */
+START_TEST(a_case_that_always_fails_keeps_its_verdict)
+{
+    options.rerun = 2;
+    begin(0);
+    send_verdict(0, 0, VERDICT_REFUSED);
+    send_verdict(0, 1, VERDICT_FAIL);
+    for (uint32_t t = 0; t < 2; t++)
+        for (int i = 0; i < 2; i++) {
+            ck_assert_int_eq(ask_again(0), STEP_AGAIN | t);
+            send_verdict(0, t, VERDICT_HANG);
+        }
+    ck_assert_int_eq(ask_again(0), -1);
+    complete(0);
+    ck_assert_str_eq(query("SELECT group_concat(verdict || ' ' || failed_attempts) FROM "
+                           "(SELECT * FROM failures ORDER BY target_ordinal)"),
+                     "refused 3,fail 3");
+    begin(1);
+    send_verdict(1, 1, VERDICT_ERROR);
+    ck_assert_int_eq(ask_again(1), -1);
+}
+END_TEST
+
+START_TEST(a_death_in_a_rerun_is_a_failure)
+{
+    struct worker_pool_death kill = { .signal = SIGKILL };
+    options.rerun = 2;
+    begin(0);
+    send_verdict(0, 1, VERDICT_FAIL);
+    ck_assert_int_eq(ask_again(0), STEP_AGAIN | 1);
+    ck_assert_int_eq(die(0, kill), STEP_AGAIN | 1); /* may have come from outside */
+    ck_assert_int_eq(die(0, a_crash), -1);
+    ck_assert_int_eq(ask_again(0), STEP_AGAIN | 1);
+    send_verdict(0, 1, VERDICT_PASS);
+    ck_assert_int_eq(ask_again(0), -1);
+    complete(0);
+    ck_assert_str_eq(query("SELECT verdict || failed_attempts || attempts FROM failures"),
+                     "flaky23");
+}
+END_TEST
+
+/* A late finding about the case that is being run again is no nonsense. */
+START_TEST(a_case_that_is_run_again_is_not_amended)
+{
+    struct verdict_message other = a_verdict(0, VERDICT_PASS);
+    struct why w;
+    options.rerun = 1;
+    begin(0);
+    send_verdict(0, 1, VERDICT_FAIL);
+    ck_assert_int_eq(ask_again(0), STEP_AGAIN | 1);
+    send_amendment(WORKER_POOL_NO_ITEM, 0, VERDICT_VIOLATION);
+    ck_assert_int_eq(send_bytes(0, &other, sizeof other, &w), 1);
+    ck_assert_msg(strstr(w.text, "a verdict for target 0, expected one for 1"), "%s", w.text);
 }
 END_TEST
 
@@ -473,5 +571,10 @@ Suite *campaign_suite(void)
     tcase_add_test(t, a_case_ends_whatever_dies);
     tcase_add_test(t, nonsense_is_a_death_of_the_driver);
     tcase_add_test(t, isolated_drivers_make_the_harness_undumpable);
+    tcase_add_test(t, without_rerun_a_case_runs_once);
+    tcase_add_test(t, a_case_that_sometimes_fails_is_flaky);
+    tcase_add_test(t, a_case_that_always_fails_keeps_its_verdict);
+    tcase_add_test(t, a_death_in_a_rerun_is_a_failure);
+    tcase_add_test(t, a_case_that_is_run_again_is_not_amended);
     return make_suite("campaign", t, NULL);
 }

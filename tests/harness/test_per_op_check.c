@@ -2,8 +2,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "harness/check/per_op_check.h"
 #include "golden/model/build.h"
+#include "harness/check/per_op_check.h"
 #include "tests/support/check_main.h"
 
 static struct build b;
@@ -113,6 +113,36 @@ START_TEST(a_failing_operation_is_the_verdict)
 }
 END_TEST
 
+/* A case whose outputs could not be compared is a pass only if an operation was. */
+static struct check_result judge_undecided(const char *uri)
+{
+    struct check c;
+    struct check_result r = check_without_outcome(VERDICT_UNDECIDED, JUDGE_BOUND);
+    struct target *t;
+    struct why w = { 0 };
+
+    ck_assert_msg(target_open(uri, NULL, &t, &w) == 0, "%s", w.text);
+    ck_assert_int_eq(check_begin(&c, &e, JUDGE_BOUND, &w), 0);
+    per_op_check_run(&c, t, &r, NULL);
+    check_done(&c);
+    target_free(t);
+    return r;
+}
+
+START_TEST(undecided_is_decided_by_operations)
+{
+    struct check_result r = judge_undecided("golden");
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    ck_assert_uint_eq(r.checked, 3 * 4);
+    ck_assert_str_eq(r.why, "compared operation by operation only");
+    r = judge_undecided("null"); /* supports no operation */
+    ck_assert_int_eq(r.verdict, VERDICT_UNDECIDED);
+    ck_assert_uint_eq(r.checked, 0);
+    r = judge_undecided("sim:dsp?fault=zero-point-ignored");
+    ck_assert_int_eq(r.verdict, VERDICT_FAIL);
+}
+END_TEST
+
 Suite *per_op_check_suite(void)
 {
     TCase *t = tcase_create("all");
@@ -121,5 +151,6 @@ Suite *per_op_check_suite(void)
     tcase_add_test(t, models_are_split_into_operations);
     tcase_add_test(t, operations_are_compared_too);
     tcase_add_test(t, a_failing_operation_is_the_verdict);
+    tcase_add_test(t, undecided_is_decided_by_operations);
     return make_suite("per_op_check", t, NULL);
 }

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/store/junit.h"
+#include "harness/store/run_export.h"
 #include "reports/reports.h"
 #include "tests/support/check_main.h"
 
@@ -74,7 +74,7 @@ static struct results *open_new(void)
     return r;
 }
 
-/* Writes a case of random/s7 with these verdicts; failing ones get a specification. */
+/* Writes a case of random/v1/s7 with these verdicts; failing ones get a specification. */
 static void write_case(struct results *r, uint64_t ordinal, enum verdict first, enum verdict second)
 {
     char name[32];
@@ -85,7 +85,7 @@ static void write_case(struct results *r, uint64_t ordinal, enum verdict first, 
     for (int t = 0; t < 2; t++)
         verdict[t].replay = verdict_conforming(result[t].verdict) ? NULL : "replay";
     bool conforming = verdict_conforming(first) && verdict_conforming(second);
-    snprintf(name, sizeof name, "random/s7/i%d", (int) ordinal);
+    snprintf(name, sizeof name, "random/v1/s7/i%d", (int) ordinal);
     struct case_row c = { .ordinal = ordinal,
                           .name = name,
                           .seed = UINT64_MAX,
@@ -141,8 +141,8 @@ START_TEST(cases_are_found)
     struct recorded_case f;
     struct why w;
     ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
-    ck_assert_int_eq(results_find_case(r, "random/s7/i9", &f, &w), 0);
-    ck_assert_int_eq(results_find_case(r, "random/s7/i0", &f, &w), 1);
+    ck_assert_int_eq(results_find_case(r, "random/v1/s7/i9", &f, &w), 0);
+    ck_assert_int_eq(results_find_case(r, "random/v1/s7/i0", &f, &w), 1);
     ck_assert_str_eq(f.spec, "the spec");
     ck_assert_str_eq(f.options, "{\"seed\":\"7\"}");
     ck_assert_ptr_null(f.file);
@@ -233,22 +233,22 @@ START_TEST(junit_has_what_the_driver_printed)
     struct check_result result = a_fail();
     struct verdict_row late = { .result = &result, .printed = "<a>\nb", .backtrace = "#0 main" };
     struct spec_row spec = { 0 };
-    char name[80], text[2000] = "";
+    char name[80], text[4000] = "";
     strcpy(result.confirmed, "repeats");
     ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
     write_case(r, 0, VERDICT_PASS, VERDICT_PASS);
     ck_assert_int_eq(results_amend_case(r, 0, 1, &late, &spec, &w), 0);
     snprintf(name, sizeof name, "%s/j.xml", folder);
-    ck_assert_int_eq(junit_write(r, name, &w), 0);
+    ck_assert_int_eq(export_write_one(r, EXPORT_JUNIT, name, results_run(r), "host", &w), 0);
     results_close(r);
     FILE *file = fopen(name, "r");
     ck_assert_ptr_nonnull(file);
     ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
     fclose(file);
     ck_assert_int_eq(unlink(name), 0);
-    ck_assert_msg(strstr(text,
-                         "<system-out>run again:&#10;repeats&#10;printed:&#10;&lt;a&gt;&#10;b&#10;"
-                         "backtrace:&#10;#0 main</system-out>"),
+    ck_assert_msg(strstr(text, "&#10;run again: repeats</failure>\n"
+                               "      <system-out>&lt;a&gt;&#10;b</system-out>\n"
+                               "      <system-err>#0 main</system-err>\n"),
                   "%s", text);
 }
 END_TEST
@@ -270,6 +270,28 @@ START_TEST(a_note_is_kept_once)
         ck_assert_int_eq(results_add_note(r, 1, "memory grows", &w), 0);
     ck_assert_int_eq(results_each_note(r, see_note, &seen, &w), 0);
     ck_assert_int_eq(seen, 1);
+    results_close(r);
+}
+END_TEST
+
+static void add_compared(uint32_t target, uint64_t compared, void *user)
+{
+    ((uint64_t *) user)[target] += compared;
+}
+
+/* Also those of the part of a run before it was resumed. */
+START_TEST(compared_elements_are_counted_by_target)
+{
+    write_killed_run();
+    run_sql("UPDATE verdicts SET checked = 9 WHERE case_id = 1 AND target = 2");
+    struct results *r = open_new();
+    struct why w;
+    uint64_t compared[2] = { 0 };
+    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1); /* removes case 1 */
+    write_case(r, 1, VERDICT_PASS, VERDICT_PASS);
+    ck_assert_int_eq(results_each_target(r, add_compared, compared, &w), 0);
+    ck_assert_uint_eq(compared[0], 4 + 4); /* a_fail() */
+    ck_assert_uint_eq(compared[1], 9 + 4);
     results_close(r);
 }
 END_TEST
@@ -517,12 +539,121 @@ START_TEST(version_1_is_upgraded_when_written)
     ck_assert_int_eq(results_add_note(r, 1, "memory grows", &w), 0);
     ck_assert_int_eq(results_finish_run(r, 1, &w), 0);
     results_close(r);
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 3);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 4);
     ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE confirmed IS NULL"), 4);
     ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE replay = 'replay'"), 2);
     ck_assert_int_eq(query_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
     ck_assert_int_eq(query_int("SELECT count(*) FROM pragma_foreign_key_check"), 0);
     ck_assert_int_eq(query_int("SELECT count(*) FROM sqlite_schema WHERE name = 'verdicts_1'"), 0);
+}
+END_TEST
+
+/* Makes a database one of version 3, which lacks two columns of verdicts, and of the view
+ * `details`.
+ */
+static const char as_version_3[] =
+    "PRAGMA writable_schema = ON; "
+    "UPDATE sqlite_schema SET sql = replace(sql, ', v.attempts, v.failed_attempts', ''); "
+    "PRAGMA writable_schema = RESET; "
+    "ALTER TABLE verdicts DROP COLUMN attempts; "
+    "ALTER TABLE verdicts DROP COLUMN failed_attempts; PRAGMA user_version = 3;";
+
+/* Two runs with other options have cases of one name. */
+static const char two_runs[] =
+    "PRAGMA foreign_keys = OFF; "
+    "DELETE FROM cases; DELETE FROM verdicts; DELETE FROM targets; DELETE FROM runs; "
+    "INSERT INTO runs (run, kind, command, options, version, judge, n_cases, started, finished) "
+    "VALUES (1, 'random', '', '{\"graphs\":\" --ops 1-5 --op ADD --types "
+    "TENSOR_FLOAT32,TENSOR_INT32 --max-dim 4 --level 2\"}', '0.3.0', 'bound', 1, '', ''), "
+    "(2, 'random', '', '{\"graphs\":\"\"}', '0.3.0', 'bound', 1, '', ''), "
+    "(3, 'run', '', 'not JSON', '0.3.0', 'bound', 1, '', ''); "
+    "INSERT INTO targets SELECT run, run, 0, 'a', '', '', '', '' FROM runs; "
+    "INSERT INTO cases (case_id, run, ordinal, name, n_operations) VALUES "
+    "(1, 1, 0, 'random/s7/i0', 1), (2, 2, 0, 'random/s7/i0', 1); "
+    "INSERT INTO cases (case_id, run, ordinal, name, file, n_operations) VALUES "
+    "(3, 3, 0, 'random/s7/i0', 'x.jsonl', 1), (4, 3, 1, 'random/single/s-1', 'x.jsonl', 1); "
+    "INSERT INTO verdicts (case_id, target, verdict, why, judge, stage, status, ms, checked, "
+    "wrong, replay) VALUES "
+    "(1, 1, 'fail', '', 'bound', 'done', 'NONE', 1, 1, 1, 'halcyon replay random/s7/i0 --ops 1-5 "
+    "--op ADD --types TENSOR_FLOAT32,TENSOR_INT32 --max-dim 4 --level 2 -d a'), "
+    "(2, 2, 'fail', '', 'bound', 'done', 'NONE', 1, 1, 1, 'halcyon replay random/s7/i0 -d a'), "
+    "(3, 3, 'fail', '', 'bound', 'done', 'NONE', 1, 1, 1, 'halcyon replay x.jsonl --case "
+    "random/s7/i0 -d a');";
+
+/* The failures that a page lists. */
+static int failures_of_report(void)
+{
+    char page[96], *line = NULL;
+    struct why w;
+    size_t size = 0;
+    int n = 0;
+    ck_assert_msg(report_write(path, folder, 0, &w) == 0, "%s", w.text);
+    snprintf(page, sizeof page, "%s/index.html", folder);
+    FILE *file = fopen(page, "re");
+    ck_assert_ptr_nonnull(file);
+    while (getline(&line, &size, file) >= 0)
+        n += strstr(line, "halcyon replay ") != NULL;
+    free(line);
+    fclose(file);
+    ck_assert_int_eq(unlink(page), 0);
+    return n;
+}
+
+/* Passes without a comparison; those with one, of a status or of elements, stay. */
+START_TEST(passes_of_version_3_become_undecided)
+{
+    results_close(open_new());
+    run_sql(as_version_3);
+    run_sql(two_runs);
+    run_sql("UPDATE verdicts SET verdict = 'pass', checked = 0, replay = NULL, why = CASE case_id "
+            "WHEN 1 THEN 'no element could be compared; lost at this HAL version: x' "
+            "WHEN 2 THEN 'undecided: the right number of elements is open' "
+            "ELSE 'execution fails, as the example requires' END");
+    ck_assert_int_eq(failures_of_report(), 0);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 3);
+    results_close(open_new());
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE verdict = 'undecided' AND "
+                               "conforming AND case_id IN (1, 2)"),
+                     2);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE verdict = 'pass'"), 1);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+}
+END_TEST
+
+START_TEST(names_of_version_3_get_their_options)
+{
+    static const char first[] =
+        "random/v0/ops=1-5/op=ADD/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i0";
+    char sql[400];
+    struct results *r;
+    struct recorded_case f;
+    struct why w;
+    results_close(open_new());
+    run_sql(as_version_3);
+    run_sql(two_runs);
+    ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
+    ck_assert_int_eq(results_find_case(r, "random/s7/i0", &f, &w), -1);
+    ck_assert_msg(strstr(w.text, "has 2 cases random/s7/i0, generated with different options"),
+                  "%s", w.text);
+    results_close(r);
+    ck_assert_int_eq(failures_of_report(), 3); /* before the upgrade: none hides another one */
+    results_close(open_new());
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 4);
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM details WHERE case_id = 1 AND name = '%s' AND "
+             "replay = 'halcyon replay %s -d a'",
+             first, first);
+    ck_assert_int_eq(query_int(sql), 1);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE case_id = 2 AND "
+                               "name = 'random/v0/s7/i0' AND "
+                               "replay = 'halcyon replay random/v0/s7/i0 -d a'"),
+                     1);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE case_id = 3 AND "
+                               "name = 'random/s7/i0' AND replay LIKE '% random/s7/i0 -d a'"),
+                     1);
+    ck_assert_int_eq(query_int("SELECT name = 'random/single/s-1' FROM cases WHERE case_id = 4"),
+                     1);
+    ck_assert_int_eq(failures_of_report(), 3);
 }
 END_TEST
 
@@ -540,6 +671,44 @@ START_TEST(an_upgraded_database_is_like_a_new_one)
     ck_assert_int_ne(query_int(sql), like_new);
     results_close(open_new());
     ck_assert_int_eq(query_int(sql), like_new);
+}
+END_TEST
+
+START_TEST(version_3_is_upgraded)
+{
+    static const char sql[] =
+        "SELECT sum(length(t.name) * unicode(substr(c.name, 2)) * (c.cid + 1) "
+        "* (c.pk + 1)) FROM sqlite_schema t, pragma_table_xinfo(t.name) c";
+    write_killed_run();
+    int64_t like_new = query_int(sql);
+    run_sql(as_version_3);
+    ck_assert_int_ne(query_int(sql), like_new);
+    results_close(open_new());
+    ck_assert_int_eq(query_int(sql), like_new);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 4);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE attempts IS NULL"), 3);
+}
+END_TEST
+
+START_TEST(a_flaky_verdict_has_its_attempts)
+{
+    struct results *r = open_new();
+    struct why w;
+    struct check_result pass = { .verdict = VERDICT_PASS, .judge = JUDGE_BOUND, .output = -1 };
+    struct check_result flaky = a_fail();
+    flaky.verdict = VERDICT_FLAKY;
+    flaky.was = VERDICT_FAIL;
+    flaky.attempts = 4;
+    flaky.failed_attempts = 1;
+    struct verdict_row rows[2] = { { .result = &pass }, { .result = &flaky } };
+    struct case_row c = { .name = "random/s7/i0", .level = 1, .verdict = rows };
+    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_write_case(r, &c, &w), 0);
+    results_close(r);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE verdict = 'flaky' AND "
+                               "was = 'fail' AND attempts = 4 AND failed_attempts = 1"),
+                     1);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE attempts IS NULL"), 1);
 }
 END_TEST
 
@@ -641,6 +810,7 @@ Suite *results_suite(void)
     tcase_add_test(t, a_verdict_is_amended);
     tcase_add_test(t, junit_has_what_the_driver_printed);
     tcase_add_test(t, a_note_is_kept_once);
+    tcase_add_test(t, compared_elements_are_counted_by_target);
     tcase_add_test(t, a_failing_case_without_its_spec_was_not_run);
     tcase_add_test(t, a_run_has_one_writer);
     tcase_add_test(t, a_dead_writer_does_not_block);
@@ -649,7 +819,11 @@ Suite *results_suite(void)
     tcase_add_test(t, a_run_that_was_taken_over_is_left);
     tcase_add_test(t, version_1_is_read_unchanged);
     tcase_add_test(t, version_1_is_upgraded_when_written);
+    tcase_add_test(t, passes_of_version_3_become_undecided);
+    tcase_add_test(t, names_of_version_3_get_their_options);
     tcase_add_test(t, an_upgraded_database_is_like_a_new_one);
+    tcase_add_test(t, version_3_is_upgraded);
+    tcase_add_test(t, a_flaky_verdict_has_its_attempts);
     tcase_add_test(t, names_of_no_file_are_rejected);
     tcase_add_test(t, other_files_are_rejected);
     tcase_add_test(t, other_databases_are_rejected);

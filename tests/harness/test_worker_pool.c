@@ -314,6 +314,128 @@ START_TEST(a_run_of_no_items_succeeds)
 }
 END_TEST
 
+/* ---- items that are run again, and runs that end early */
+
+enum { AGAIN = 3 }; /* runs of every fifth item */
+
+struct run_message {
+    uint32_t step;
+    pid_t pid;
+};
+
+struct repeated_job {
+    struct run_message run[ITEMS][AGAIN + 1];
+    int runs[ITEMS], completed, deaths, ends;
+    int most; /* completed items after which there is enough; 0: none */
+};
+
+static void end_repeated(struct worker_pool_link *l, void *state, void *user)
+{
+    (void) state, (void) user;
+    worker_pool_send(l, "end", 3);
+}
+
+/* Item 10 kills its worker when it is run again for the first time. */
+static void run_repeated(struct worker_pool_link *l, uint64_t i, uint32_t step, void *state,
+                         void *user)
+{
+    struct run_message m = { step, getpid() };
+    (void) state, (void) user;
+    worker_pool_send(l, &m, sizeof m);
+    if (i == 10 && step == 1)
+        raise(SIGKILL);
+}
+
+static int take_repeated(uint64_t i, const void *bytes, size_t length, void *user, struct why *w)
+{
+    struct repeated_job *j = user;
+    if (i == WORKER_POOL_NO_ITEM) {
+        j->ends += length == 3;
+        return 0;
+    }
+    REQUIRE(w, length == sizeof(struct run_message) && j->runs[i] <= AGAIN, "item %d", (int) i);
+    memcpy(&j->run[i][j->runs[i]++], bytes, length);
+    return 0;
+}
+
+static int die_repeated(uint64_t i, const struct worker_pool_death *d, uint32_t *ret_step,
+                        void *user, struct why *w)
+{
+    (void) i, (void) d, (void) ret_step, (void) w;
+    ((struct repeated_job *) user)->deaths++;
+    return 0;
+}
+
+static int again(uint64_t i, uint32_t *ret_step, void *user, struct why *w)
+{
+    const struct repeated_job *j = user;
+    (void) w;
+    *ret_step = (uint32_t) j->runs[i];
+    return i % 5 == 0 && j->runs[i] < AGAIN;
+}
+
+static int complete_repeated(uint64_t i, void *user, struct why *w)
+{
+    (void) i, (void) w;
+    ((struct repeated_job *) user)->completed++;
+    return 0;
+}
+
+static bool enough(void *user)
+{
+    const struct repeated_job *j = user;
+    return j->most && j->completed >= j->most;
+}
+
+static const struct worker_pool_work repeated_work = { .start = start,
+                                                       .end = end_repeated,
+                                                       .item = run_repeated,
+                                                       .message = take_repeated,
+                                                       .died = die_repeated,
+                                                       .again = again,
+                                                       .complete = complete_repeated,
+                                                       .enough = enough };
+
+START_TEST(an_item_is_run_again_in_a_new_worker)
+{
+    static struct repeated_job j;
+    struct worker_pool_options options = { .workers = 2, .timeout = 5, .one_by_one = true };
+    struct why w;
+    ck_assert_msg(worker_pool_run(&options, &repeated_work, ITEMS, &j, &w) == 0, "%s", w.text);
+    ck_assert_int_eq(j.completed, ITEMS);
+    ck_assert_int_eq(j.deaths, 1);
+    /* Each rerun replaces a worker that ends in order, but for the one that was killed. */
+    ck_assert_int_eq(j.ends, ITEMS / 5 * (AGAIN - 1) - 1 + 2);
+    for (int i = 0; i < ITEMS; i++) {
+        ck_assert_int_eq(j.runs[i], i % 5 ? 1 : AGAIN);
+        for (int k = 0; k < j.runs[i]; k++) {
+            ck_assert_uint_eq(j.run[i][k].step, (uint32_t) k);
+            for (int other = 0; other < k; other++)
+                ck_assert_int_ne(j.run[i][k].pid, j.run[i][other].pid);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_run_ends_when_there_is_enough)
+{
+    struct why w;
+    for (unsigned workers = 1; workers <= 2; workers++) {
+        struct repeated_job j = { .most = 7 };
+        struct worker_pool_options options = { .workers = workers, .one_by_one = true };
+        ck_assert_int_eq(worker_pool_run(&options, &repeated_work, ITEMS, &j, &w), 2);
+        ck_assert_int_ge(j.completed, 7);
+        ck_assert_int_lt(j.completed, 7 + (int) workers);
+    }
+    struct repeated_job j = { .most = 4 };
+    struct worker_pool_options here = { .in_process = true };
+    ck_assert_int_eq(worker_pool_run(&here, &repeated_work, 8, &j, &w), 2);
+    ck_assert_int_eq(j.completed, 4);
+    struct repeated_job all = { .most = ITEMS };
+    ck_assert_int_eq(worker_pool_run(&here, &repeated_work, 8, &all, &w), 0);
+}
+END_TEST
+
 Suite *worker_pool_suite(void)
 {
     TCase *t = tcase_create("worker_pool");
@@ -329,6 +451,8 @@ Suite *worker_pool_suite(void)
     tcase_add_test(t, a_failing_start_ends_the_run);
     tcase_add_test(t, workers_that_die_at_start_end_the_run);
     tcase_add_test(t, a_run_can_be_stopped);
+    tcase_add_test(t, an_item_is_run_again_in_a_new_worker);
+    tcase_add_test(t, a_run_ends_when_there_is_enough);
     tcase_add_test(t, work_in_this_process);
     tcase_add_test(t, a_run_of_no_items_succeeds);
     return make_suite("worker_pool", t, NULL);

@@ -248,7 +248,7 @@ START_TEST(seed_and_index_determine_the_model)
 
     digest_of(700, 800);
     ck_assert_uint_eq(digest_of(0, 300), first);
-    ck_assert_str_eq(make(NULL, 1, 299)->name, "random/s1/i299");
+    ck_assert_str_eq(make(NULL, 1, 299)->name, "random/v1/s1/i299");
     uint64_t one = digest_example(DIGEST_NONE, make(NULL, 1, 5));
     ck_assert_uint_ne(one, digest_example(DIGEST_NONE, make(NULL, 1, 6)));
     ck_assert_uint_ne(one, digest_example(DIGEST_NONE, make(NULL, 2, 5)));

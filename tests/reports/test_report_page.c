@@ -75,8 +75,8 @@ static char *page_of(int64_t run)
     "INSERT INTO targets VALUES(1,1,0,'sim:cpu','cpu','1','CPU','1.3');"
 #define CASES                                                                                      \
     "INSERT INTO cases(case_id,run,ordinal,name,file,seed,idx,level,n_operations,spec,dot) "       \
-    "VALUES(1,1,0,'random/s1/i0',NULL,1,0,1,1,NULL,NULL),"                                         \
-    "(2,1,1,'random/s1/i1',NULL,1,1,1,2,'spec','digraph{d0 [class=\"output output0\"]}');"         \
+    "VALUES(1,1,0,'random/v1/s1/i0',NULL,1,0,1,1,NULL,NULL),"                                      \
+    "(2,1,1,'random/v1/s1/i1',NULL,1,1,1,2,'spec','digraph{d0 [class=\"output output0\"]}');"      \
     "INSERT INTO case_operations VALUES(1,'ADD','TENSOR_FLOAT32'),(2,'MUL','TENSOR_FLOAT16');"
 #define VERDICT                                                                                    \
     "INSERT INTO verdicts(case_id,target,verdict,why,judge,stage,status,ms,checked,wrong,output,"  \
@@ -85,7 +85,7 @@ static char *page_of(int64_t run)
     VERDICT "(1,1,'pass','','bound','done','NONE',1.5,9,0,0,0,'[0]','ADD','T',1,1,1,0,NULL);"
 #define FAIL                                                                                       \
     VERDICT "(2,1,'fail','why it failed','bound','done','NONE',2.5,9,4,0,7,'[1,2]','MUL',"         \
-            "'TENSOR_FLOAT16',0.25,0.75,0.125,4,'halcyon replay random/s1/i1');"
+            "'TENSOR_FLOAT16',0.25,0.75,0.125,4,'halcyon replay random/v1/s1/i1');"
 
 START_TEST(report_of_an_empty_database)
 {
@@ -106,11 +106,26 @@ START_TEST(report_of_conforming_verdicts)
 }
 END_TEST
 
+START_TEST(report_shows_what_was_compared)
+{
+    run_sql(TARGET CASES PASS VERDICT
+            "(2,1,'undecided','no element could be compared','bound','done','NONE',1,0,0,NULL,NULL,"
+            "NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);");
+    char *page = page_of(0);
+    ck_assert_ptr_nonnull(strstr(page, "All 2 verdicts conform"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>1 undecided</b>"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>1</b><i class=\"undecided\"></i>"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>1</b><i class=\"pass\"></i>"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>9</b><i class=\"\"></i><span>elements compared"));
+    free(page);
+}
+END_TEST
+
 START_TEST(report_shows_a_failure)
 {
     static const char *const parts[] = {
         "1 of 2 verdicts do not conform",
-        "random/s1/i1",
+        "random/v1/s1/i1",
         "why it failed",
         "output 0 [1,2]",
         "<dt>expected</dt><dd>0.25</dd>",
@@ -118,7 +133,7 @@ START_TEST(report_shows_a_failure)
         "<dt>bound</dt><dd>0.125</dd>",
         "<dt>ratio</dt><dd>4</dd>",
         "4 of 9 outside their bound",
-        "<code>halcyon replay random/s1/i1</code>",
+        "<code>halcyon replay random/v1/s1/i1</code>",
         "<pre>spec</pre>",
         "<figure class=\"graph\" style=\"--natural:",
         "#dc2626", /* the output is marked */
@@ -144,7 +159,7 @@ START_TEST(report_shows_the_newest_verdict)
         "'2026-01-03T03:04:05Z','2026-01-03T03:05:05Z',60);"
         "INSERT INTO targets VALUES(2,2,0,'sim:cpu','cpu','1','CPU','1.3');"
         "INSERT INTO cases(case_id,run,ordinal,name,file,seed,idx,level,n_operations,spec,dot) "
-        "VALUES(3,2,0,'random/s1/i1',NULL,1,1,1,2,NULL,NULL);" VERDICT
+        "VALUES(3,2,0,'random/v1/s1/i1',NULL,1,1,1,2,NULL,NULL);" VERDICT
         "(3,2,'pass','','bound','done','NONE',1.5,9,0,0,0,'[0]','MUL','T',1,1,1,0,NULL);");
     char *page = page_of(0);
     ck_assert_ptr_nonnull(strstr(page, "All 2 verdicts conform"));
@@ -252,6 +267,7 @@ Suite *report_page_suite(void)
     tcase_add_checked_fixture(page, setup, teardown);
     tcase_add_test(page, report_of_an_empty_database);
     tcase_add_test(page, report_of_conforming_verdicts);
+    tcase_add_test(page, report_shows_what_was_compared);
     tcase_add_test(page, report_shows_a_failure);
     tcase_add_test(page, report_shows_the_newest_verdict);
     tcase_add_test(page, report_shows_that_a_run_is_unfinished);

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "golden/base/logging.h"
+#include "golden/model/build.h"
 #include "reports/graph_layout.h"
 #include "reports/reports.h"
-#include "golden/model/build.h"
 #include "tests/support/check_main.h"
 
 /* (a + b) + b; both additions have the same activation.  Operands: a, b, activation, temporary,

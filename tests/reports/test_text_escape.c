@@ -62,6 +62,13 @@ START_TEST(every_medium)
 }
 END_TEST
 
+START_TEST(csv_doubles_quotes_and_tap_escapes_its_marks)
+{
+    expect(TEXT_CSV, "a \"b\", c\n\td\x1b\xff", "a \"\"b\"\", c\n\td\\x1b\\xff");
+    expect(TEXT_TAP, "a # b \\# c\nd\x1b\xff", "a \\# b \\\\\\# c\\\\nd\\\\x1b\\\\xff");
+}
+END_TEST
+
 START_TEST(cuts_off_after_characters)
 {
     char *text = NULL;
@@ -89,6 +96,7 @@ Suite *text_escape_suite(void)
 {
     TCase *t = tcase_create("all");
     tcase_add_loop_test(t, every_medium, 0, (int) (sizeof rows / sizeof *rows));
+    tcase_add_test(t, csv_doubles_quotes_and_tap_escapes_its_marks);
     tcase_add_test(t, cuts_off_after_characters);
     tcase_add_test(t, cleans_in_place);
     return make_suite("text_escape", t, NULL);

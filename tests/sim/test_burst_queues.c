@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/conform/raw_burst.h"
 #include "sim/remote/burst_client.h"
 #include "tests/support/check_main.h"
-#include "harness/conform/raw_burst.h"
 #include "tests/support/hal_client.h"
 
 enum { LENGTH = 10, ROUND_TRIPS = 20000, SECOND = 1000000000 };

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/model/build.h"
 #include "sim/client/runtime.h"
 #include "sim/device/engine.h"
 #include "sim/hal/hal_convert.h"
-#include "golden/model/build.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "golden/model/build.h"
 #include "sim/hal/convert.h"
 #include "sim/sim.h"
-#include "golden/model/build.h"
 #include "tests/support/check_main.h"
 
 static struct why w;

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "harness/conform/conform_mutations.h"
 #include "sim/device/engine.h"
 #include "sim/device/profile.h"
 #include "tests/support/check_main.h"
 #include "tests/support/extension_model.h"
-#include "harness/conform/conform_mutations.h"
 
 static const struct extension_scale plain = { 0.5, 3 };
 

@@ -2,8 +2,8 @@
 #include <check.h>
 #include <time.h>
 
-#include "sim/device/profile.h"
 #include "harness/conform/cache_files.h"
+#include "sim/device/profile.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/conform/cache_files.h"
 #include "sim/base/fence.h"
 #include "sim/device/profile.h"
 #include "sim/hal/hal_convert.h"
-#include "harness/conform/cache_files.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

@@ -5,11 +5,11 @@
 #include <check.h>
 #include <string.h>
 
+#include "harness/conform/signed_example.h"
 #include "randgraph/randgraph.h"
 #include "sim/sim.h"
 #include "tests/support/check_main.h"
 #include "tests/support/one_op_run.h"
-#include "harness/conform/signed_example.h"
 
 enum { CALLS_PER_ROW = 100, MAX_DRAWN = 20000, MAX_FAILED = 200, MAX_TYPINGS = 64 };
 

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/conform/cache_files.h"
 #include "randgraph/randgraph.h"
 #include "sim/driver/compilation_cache.h"
 #include "sim/hal/convert.h"
 #include "sim/hal/extension_codes.h"
 #include "tests/fuzz/seeds/seeds.h"
-#include "harness/conform/cache_files.h"
 #include "tests/support/hal_client.h"
 
 /* As in fuzz_cache.c. */

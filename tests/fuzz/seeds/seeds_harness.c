@@ -1,4 +1,4 @@
-/* Seeds of the targets that read what the harness reads: profiles, waivers, traces, messages of a
+/* Seeds of the targets that read what the harness reads: profiles, baselines, traces, messages of a
  * worker, and the actions of a driver in a process of its own. */
 #include <check.h>
 #include <stdio.h>
@@ -25,11 +25,16 @@ void seeds_of_files(void)
 
     for (int i = 0; i < COUNT(devices); i++)
         write_text("fuzz_profile", devices[i], profile_shipped(devices[i]));
-    write_text(
-        "fuzz_waivers", "valid",
-        "# case target reason\n\nspec/V1_2/* sim:cpu known\nrandom/s?/i[0-9] lib:*  two words\n");
-    write_text("fuzz_waivers", "no_reason", "spec/* sim:cpu\n");
-    write_text("fuzz_waivers", "crlf", "a b c\r\n\td e f");
+    write_text("fuzz_baseline", "valid",
+               "halcyon-baseline 1\n# head\ntarget lib:*\n\n# heading\n\n"
+               "# about the entry\nfail  spec/V1_2/* op=CONV_2D reason=\"two words\" "
+               "link=https://x until=2027-03-31\npass|crash random/v1/s1/i0 stage=execute\n# tail"
+               "\n\nviolation random/v1/*/s?/i[0-9] status=\"a\\\"b\\\\\"\n"
+               "skip spec/V1_3/huge reason=x\n");
+    write_text("fuzz_baseline", "older", "# case target reason\nspec/V1_2/* sim:cpu known\n");
+    write_text("fuzz_baseline", "old_name", "halcyon-baseline 1\nfail random/s1/i0\n");
+    write_text("fuzz_baseline", "twice", "halcyon-baseline 1\r\nfail a\r\nfail \"a\"\r\n");
+    write_text("fuzz_baseline", "no_reason", "halcyon-baseline 1\nfail a until=2027-03-31\n");
     write_text(
         "fuzz_trace", "runs",
         "[\n"

@@ -6,10 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "harness/conform/cache_files.h"
 #include "sim/base/fence.h"
 #include "sim/remote/remote.h"
 #include "tests/sim/service/service_lab.h"
-#include "harness/conform/cache_files.h"
 
 enum { N = 8, AT_ONCE = 3 };
 

@@ -11,9 +11,11 @@
 
 enum { EX_NONE = 0, EX_SERVICE_SPECIFIC = -8 };
 
-namespace ndk {
+namespace ndk
+{
 
-class ScopedAStatus {
+class ScopedAStatus
+{
   public:
     ScopedAStatus() = default;
     static ScopedAStatus ok() { return {}; }
@@ -35,7 +37,8 @@ class ScopedAStatus {
     std::string text_;
 };
 
-class ScopedFileDescriptor {
+class ScopedFileDescriptor
+{
   public:
     ScopedFileDescriptor() = default;
     explicit ScopedFileDescriptor(int fd) : fd_(fd) {}
@@ -58,7 +61,8 @@ class ScopedFileDescriptor {
     int fd_ = -1;
 };
 
-class SharedRefBase {
+class SharedRefBase
+{
   public:
     virtual ~SharedRefBase() = default;
     template <class T, class... Args> static std::shared_ptr<T> make(Args &&...args)

@@ -14,9 +14,11 @@
 
 #include "ndk_stand_in.h"
 
-namespace aidl::android::hardware {
+namespace aidl::android::hardware
+{
 
-namespace common {
+namespace common
+{
 struct Ashmem {
     ::ndk::ScopedFileDescriptor fd;
     int64_t size = 0;
@@ -33,7 +35,8 @@ struct NativeHandle {
 };
 } // namespace common
 
-namespace graphics::common {
+namespace graphics::common
+{
 enum class PixelFormat : int32_t { UNSPECIFIED = 0, BLOB = 0x21 };
 enum class BufferUsage : int64_t { CPU_READ_MASK = 15 };
 struct HardwareBufferDescription {
@@ -48,7 +51,8 @@ struct HardwareBuffer {
 };
 } // namespace graphics::common
 
-namespace neuralnetworks {
+namespace neuralnetworks
+{
 
 enum class ErrorStatus : int32_t {
     NONE,
@@ -82,8 +86,14 @@ enum class OperandLifeTime : int32_t {
     std::variant<__VA_ARGS__> value_;                                                              \
                                                                                                    \
   public:                                                                                          \
-    Tag getTag() const { return static_cast<Tag>(value_.index()); }                                \
-    template <Tag tag> const auto &get() const { return std::get<tag>(value_); }                   \
+    Tag getTag() const                                                                             \
+    {                                                                                              \
+        return static_cast<Tag>(value_.index());                                                   \
+    }                                                                                              \
+    template <Tag tag> const auto &get() const                                                     \
+    {                                                                                              \
+        return std::get<tag>(value_);                                                              \
+    }                                                                                              \
     template <Tag tag, class T> static Name make(T &&x)                                            \
     {                                                                                              \
         Name r;                                                                                    \
@@ -91,7 +101,8 @@ enum class OperandLifeTime : int32_t {
         return r;                                                                                  \
     }
 
-class Memory {
+class Memory
+{
   public:
     enum Tag { ashmem, mappableFile, hardwareBuffer };
     STAND_IN_UNION(Memory, common::Ashmem, common::MappableFile, graphics::common::HardwareBuffer)
@@ -105,7 +116,8 @@ struct SymmPerChannelQuantParams {
     std::vector<float> scales;
     int32_t channelDim = 0;
 };
-class OperandExtraParams {
+class OperandExtraParams
+{
   public:
     enum Tag { channelQuant, extension };
     STAND_IN_UNION(OperandExtraParams, SymmPerChannelQuantParams, std::vector<uint8_t>)
@@ -145,7 +157,8 @@ struct RequestArgument {
     DataLocation location;
     std::vector<int32_t> dimensions;
 };
-class RequestMemoryPool {
+class RequestMemoryPool
+{
   public:
     enum Tag { pool, token };
     STAND_IN_UNION(RequestMemoryPool, Memory, int32_t)
@@ -221,7 +234,8 @@ struct BufferRole {
 using Status = ::ndk::ScopedAStatus;
 using Fds = std::vector<::ndk::ScopedFileDescriptor>;
 
-class IFencedExecutionCallback : public ::ndk::SharedRefBase {
+class IFencedExecutionCallback : public ::ndk::SharedRefBase
+{
   public:
     virtual Status getExecutionInfo(Timing *launched, Timing *fenced, ErrorStatus *ret) = 0;
 };
@@ -230,7 +244,8 @@ struct FencedExecutionResult {
     ::ndk::ScopedFileDescriptor syncFence;
 };
 
-class IBurst : public ::ndk::SharedRefBase {
+class IBurst : public ::ndk::SharedRefBase
+{
   public:
     virtual Status executeSynchronously(const Request &request, const std::vector<int64_t> &tokens,
                                         bool measure, int64_t deadline, int64_t loop_timeout,
@@ -241,13 +256,15 @@ class IBurst : public ::ndk::SharedRefBase {
                                                   const ExecutionConfig &config, int64_t deadline,
                                                   ExecutionResult *ret) = 0;
 };
-class IExecution : public ::ndk::SharedRefBase {
+class IExecution : public ::ndk::SharedRefBase
+{
   public:
     virtual Status executeSynchronously(int64_t deadline, ExecutionResult *ret) = 0;
     virtual Status executeFenced(const Fds &wait_for, int64_t deadline, int64_t duration,
                                  FencedExecutionResult *ret) = 0;
 };
-class IBuffer : public ::ndk::SharedRefBase {
+class IBuffer : public ::ndk::SharedRefBase
+{
   public:
     virtual Status copyFrom(const Memory &from, const std::vector<int32_t> &dimensions) = 0;
     virtual Status copyTo(const Memory &to) = 0;
@@ -256,7 +273,8 @@ struct DeviceBuffer {
     std::shared_ptr<IBuffer> buffer;
     int32_t token = 0;
 };
-class IPreparedModel : public ::ndk::SharedRefBase {
+class IPreparedModel : public ::ndk::SharedRefBase
+{
   public:
     virtual Status executeSynchronously(const Request &request, bool measure, int64_t deadline,
                                         int64_t loop_timeout, ExecutionResult *ret) = 0;
@@ -276,12 +294,14 @@ class IPreparedModel : public ::ndk::SharedRefBase {
 struct IPreparedModelParcel {
     std::shared_ptr<IPreparedModel> preparedModel;
 };
-class IPreparedModelCallback : public ::ndk::SharedRefBase {
+class IPreparedModelCallback : public ::ndk::SharedRefBase
+{
   public:
     virtual Status notify(ErrorStatus status, const std::shared_ptr<IPreparedModel> &model) = 0;
 };
 
-class IDevice : public ::ndk::SharedRefBase {
+class IDevice : public ::ndk::SharedRefBase
+{
   public:
     static const int32_t version = 4;
     virtual Status allocate(const BufferDesc &desc, const std::vector<IPreparedModelParcel> &models,
@@ -297,23 +317,36 @@ class IDevice : public ::ndk::SharedRefBase {
                                 Priority priority, int64_t deadline, const Fds &model_cache,
                                 const Fds &data_cache, const std::vector<uint8_t> &token,
                                 const std::shared_ptr<IPreparedModelCallback> &callback) = 0;
-    virtual Status prepareModelFromCache(
-        int64_t deadline, const Fds &model_cache, const Fds &data_cache,
-        const std::vector<uint8_t> &token,
-        const std::shared_ptr<IPreparedModelCallback> &callback) = 0;
-    virtual Status prepareModelWithConfig(
-        const Model &model, const PrepareModelConfig &config,
-        const std::shared_ptr<IPreparedModelCallback> &callback) = 0;
+    virtual Status
+    prepareModelFromCache(int64_t deadline, const Fds &model_cache, const Fds &data_cache,
+                          const std::vector<uint8_t> &token,
+                          const std::shared_ptr<IPreparedModelCallback> &callback) = 0;
+    virtual Status
+    prepareModelWithConfig(const Model &model, const PrepareModelConfig &config,
+                           const std::shared_ptr<IPreparedModelCallback> &callback) = 0;
     virtual Status getInterfaceVersion(int32_t *ret) = 0;
 };
 
-class BnFencedExecutionCallback : public IFencedExecutionCallback {};
-class BnBurst : public IBurst {};
-class BnExecution : public IExecution {};
-class BnBuffer : public IBuffer {};
-class BnPreparedModel : public IPreparedModel {};
-class BnPreparedModelCallback : public IPreparedModelCallback {};
-class BnDevice : public IDevice {
+class BnFencedExecutionCallback : public IFencedExecutionCallback
+{
+};
+class BnBurst : public IBurst
+{
+};
+class BnExecution : public IExecution
+{
+};
+class BnBuffer : public IBuffer
+{
+};
+class BnPreparedModel : public IPreparedModel
+{
+};
+class BnPreparedModelCallback : public IPreparedModelCallback
+{
+};
+class BnDevice : public IDevice
+{
   public:
     Status getInterfaceVersion(int32_t *ret) override
     {

@@ -1,0 +1,237 @@
+#include "harness/commands/chosen_cases.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/commands/commands.h"
+
+/* ---- the run that --failed repeats */
+
+static int use_paths(struct chosen_cases *c, const json_t *paths, struct why *w)
+{
+    size_t n = json_array_size(paths);
+    c->paths = calloc(n + 1, sizeof *c->paths);
+    if (!c->paths)
+        return why_no_memory(w);
+    c->options.argument = c->paths;
+    for (size_t i = 0; i < n; i++) {
+        const char *path = json_string_value(json_array_get(paths, i));
+        if (!(c->paths[i] = strdup(path ? path : "")))
+            return why_no_memory(w);
+        c->options.n_arguments = (int) i + 1;
+    }
+    return 0;
+}
+
+/* Sets o->graphs to the generator's options of a recorded run, which options_put_graphs() wrote.
+ * *ret_words, to be freed, has the words that they point to, also after a failure. */
+static int recorded_graphs(struct options *o, const char *graphs, char **ret_words, struct why *w)
+{
+    enum { MAX_WORDS = 32 };
+    char *argv[MAX_WORDS + 1], *rest = *ret_words = strdup(graphs), *word;
+    int argc = 0;
+    argv[argc++] = (char *) "random";
+    while (rest && argc < MAX_WORDS && (word = strsep(&rest, " ")))
+        if (*word)
+            argv[argc++] = word;
+    argv[argc] = NULL;
+    static const struct command random = { .name = "random", .bit = CMD_RANDOM };
+    struct options recorded;
+    if (options_parse(&random, argc, argv, &recorded, w) != 0)
+        return why_prefix(w, "%s: recorded options", o->db);
+    o->graphs = recorded.graphs;
+    return 0;
+}
+
+static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
+{
+    struct options *o = &c->options;
+    const char *seed = json_string_value(json_object_get(j, "seed"));
+    const char *graphs = json_string_value(json_object_get(j, "graphs"));
+    json_int_t count = json_integer_value(json_object_get(j, "count"));
+    REQUIRE(w, !o->plan_given && !o->graphs_given,
+            "--failed: the random graphs are those of run %lld; --seed, --count and options of the "
+            "generator cannot be given",
+            (long long) c->repeated.run);
+    REQUIRE(w, seed && graphs && count > 0, "%s: run %lld has no options of random graphs", o->db,
+            (long long) c->repeated.run);
+    REQUIRE(w, json_integer_value(json_object_get(j, "generator")) == RANDGRAPH_VERSION,
+            "--failed: run %lld is of another version of the generator; this one is v%d",
+            (long long) c->repeated.run, RANDGRAPH_VERSION);
+    o->seed = strtoull(seed, NULL, 10);
+    o->count = (uint64_t) count;
+    return recorded_graphs(o, graphs, &c->words, w);
+}
+
+static int use_options(struct chosen_cases *c, const json_t *j, struct why *w)
+{
+    struct options *o = &c->options;
+    const char *judge = json_string_value(json_object_get(j, "judge"));
+    for (int i = JUDGE_CTS; o->judge == JUDGE_AUTO && judge && i <= JUDGE_BOUND; i++)
+        if (!strcmp(judge, judge_name[i]))
+            o->judge = (enum judge_kind) i;
+    for (uint32_t t = 0; !o->n_targets && t < c->repeated.n_targets; t++)
+        o->target[t] = c->repeated.target[t];
+    if (!o->n_targets)
+        o->n_targets = c->repeated.n_targets;
+    if (!strcmp(o->command, "random"))
+        return use_graphs(c, j, w);
+    return o->n_arguments ? 0 : use_paths(c, json_object_get(j, "paths"), w);
+}
+
+static int add_failed(const char *name, void *user, struct why *w)
+{
+    struct chosen_cases *c = user;
+    return case_choice_add(c->choice, CHOICE_FAILED, name, w);
+}
+
+static int read_run(struct chosen_cases *c, struct results *r, struct why *w)
+{
+    struct options *o = &c->options;
+    int64_t run = !strcmp(o->failed, "last") ? 0 : strtoll(o->failed, NULL, 10);
+    json_error_t error;
+    int found = results_find_run(r, run, o->command, &c->repeated, w);
+    TRY(found);
+    REQUIRE(w, found || run, "%s: there is no run of 'halcyon %s'", o->db, o->command);
+    REQUIRE(w, found, "%s: there is no run %lld", o->db, (long long) run);
+    REQUIRE(w, !strcmp(c->repeated.kind, o->command),
+            "%s: run %lld is one of 'halcyon %s', which repeats it", o->db, (long long) run,
+            c->repeated.kind);
+    TRY(results_each_failed_case(r, c->repeated.run, add_failed, c, w));
+    json_t *j = json_loads(c->repeated.options, 0, &error);
+    REQUIRE(w, j, "%s: run %lld: recorded options: %s", o->db, (long long) c->repeated.run,
+            error.text);
+    int failed = use_options(c, j, w);
+    json_decref(j);
+    return failed;
+}
+
+/* 1: the run has no failures. */
+static int repeat_run(struct chosen_cases *c, struct why *w)
+{
+    struct options *o = &c->options;
+    struct results *r;
+    uint64_t unused;
+    REQUIRE(w, !o->resume || strcmp(o->failed, "last") != 0,
+            "--failed last with --resume: the interrupted run is the last one; name the run that "
+            "it repeats by its number");
+    REQUIRE(w, access(o->db, F_OK) == 0, "%s: %s ('halcyon %s' writes it; --db names another)",
+            o->db, strerror(errno), o->command);
+    TRY(results_open(o->db, RESULTS_READ, &r, w));
+    int failed = read_run(c, r, w);
+    results_close(r);
+    if (failed || case_choice_count(c->choice, CHOICE_FAILED, &unused))
+        return failed;
+    fprintf(stderr, "halcyon %s: run %lld has no failures to repeat\n", o->command,
+            (long long) c->repeated.run);
+    return 1;
+}
+
+/* ---- choosing */
+
+int chosen_cases_begin(struct chosen_cases *c, const struct options *o, struct why *w)
+{
+    *c = (struct chosen_cases){ .options = *o, .choice = case_choice_new() };
+    if (!c->choice)
+        return why_no_memory(w);
+    for (uint32_t i = 0; i < o->only.n; i++)
+        TRY(case_choice_add(c->choice, CHOICE_ONLY, o->only.name[i], w));
+    for (uint32_t i = 0; i < o->lists.n; i++)
+        if (case_choice_read(c->choice, o->lists.name[i], w) < 0)
+            return why_prefix(w, "--cases");
+    for (uint32_t i = 0; i < o->exclude.n; i++)
+        TRY(case_choice_add(c->choice, CHOICE_EXCLUDE, o->exclude.name[i], w));
+    return o->failed ? repeat_run(c, w) : 0;
+}
+
+bool chosen_cases_are_part(const struct chosen_cases *c)
+{
+    const struct options *o = &c->options;
+    return o->only.n || o->lists.n || o->exclude.n || o->failed;
+}
+
+int chosen_cases_select(struct chosen_cases *c, struct cases *cases, const char *hint,
+                        struct why *w)
+{
+    const struct options *o = &c->options;
+    uint64_t missing, n = case_choice_count(c->choice, CHOICE_FAILED, &missing);
+    if (!chosen_cases_are_part(c))
+        return 0;
+    TRY(cases_select(cases, case_choice_takes, c->choice, w));
+    TRY(case_choice_check(c->choice, hint, w));
+    case_choice_count(c->choice, CHOICE_FAILED, &missing);
+    if (missing)
+        fprintf(stderr,
+                "halcyon %s: %llu of the %llu cases that failed in run %lld %s not among "
+                "these cases\n",
+                o->command, (unsigned long long) missing, (unsigned long long) n,
+                (long long) c->repeated.run, missing == 1 ? "is" : "are");
+    REQUIRE(w, cases->n || cases->n_unloaded, "no case is left to run%s",
+            o->exclude.n ? " without those that --exclude names" : "");
+    return 0;
+}
+
+void chosen_cases_done(struct chosen_cases *c)
+{
+    case_choice_free(c->choice);
+    recorded_run_done(&c->repeated);
+    free(c->words);
+    for (char **path = c->paths; path && *path; path++)
+        free(*path);
+    free(c->paths);
+}
+
+/* ---- what identifies a campaign */
+
+static json_t *names_json(const struct option_names *names)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < names->n; i++)
+        json_array_append_new(list, json_string(names->name[i]));
+    return list;
+}
+
+/* "case" is null or a string where it was given once at most, as it always was before it could be
+ * repeated. */
+void chosen_cases_put_json(const struct chosen_cases *c, struct json_t *object)
+{
+    const struct options *o = &c->options;
+    uint64_t unused;
+    if (o->only.n > 1)
+        json_object_set_new(object, "case", names_json(&o->only));
+    else if (o->only.n)
+        json_object_set_new(object, "case", json_string(o->only.name[0]));
+    else if (strcmp(o->command, "random") != 0)
+        json_object_set_new(object, "case", json_null());
+    if (o->exclude.n)
+        json_object_set_new(object, "exclude", names_json(&o->exclude));
+    if (o->lists.n)
+        json_object_set_new(
+            object, "cases",
+            json_sprintf("%llu names, %016llx",
+                         (unsigned long long) case_choice_count(c->choice, CHOICE_ONLY, &unused) -
+                             o->only.n,
+                         (unsigned long long) case_choice_digest(c->choice)));
+    if (c->repeated.run)
+        json_object_set_new(object, "failed", json_integer(c->repeated.run));
+}
+
+static void put_names(struct buffer *b, const char *option, const struct option_names *names)
+{
+    for (uint32_t i = 0; i < names->n; i++) {
+        buffer_printf(b, " %s ", option);
+        buffer_put_quoted(b, names->name[i]);
+    }
+}
+
+void chosen_cases_put_command(const struct chosen_cases *c, struct buffer *b)
+{
+    put_names(b, "--case", &c->options.only);
+    put_names(b, "--cases", &c->options.lists);
+    put_names(b, "--exclude", &c->options.exclude);
+    if (c->repeated.run)
+        buffer_printf(b, " --failed %lld", (long long) c->repeated.run);
+}
