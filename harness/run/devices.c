@@ -118,6 +118,13 @@ static void find_fault(struct target *t, struct device_facts *f, struct why *w)
     outcome_done(&o);
 }
 
+/* Known as soon as the driver is open, also of one that does not describe itself. */
+static void copy_versions(const struct hal_driver *d, struct device_facts *f)
+{
+    snprintf(f->hal, sizeof f->hal, "%s", hal_version_name(d->hal_version));
+    snprintf(f->lowest, sizeof f->lowest, "%s", hal_version_name(d->lowest_version));
+}
+
 /* A hosted driver is not closed: its last worker does that, and reports what comes of it. */
 static _Noreturn void answer_and_exit(const char *uri, double seconds, int fd)
 {
@@ -135,6 +142,7 @@ static _Noreturn void answer_and_exit(const char *uri, double seconds, int fd)
         host.reply_timeout = seconds;
     a.failed = target_open(uri, &host, &t, &a.why);
     if (a.failed >= 0) {
+        copy_versions(target_driver(t), &a.facts);
         a.failed = target_info(t, &info, &a.why);
         if (a.failed >= 0)
             copy_facts(&info, &a.facts);

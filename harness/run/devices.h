@@ -35,7 +35,8 @@ struct device_facts {
  *   0   success
  *  -1   the target cannot be opened, dies, exceeds the limit or violates the contract: WHY_INVALID
  *   1   a driver with a process of its own dies, exceeds the limit or violates the contract: *w has
- *       the reason, facts->fault the verdict, which a campaign gives to a case; the rest is "?" */
+ *       the reason, facts->fault the verdict, which a campaign gives to a case; the rest is "?"
+ * In both last cases the versions are set if the driver could be opened at all. */
 int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w);
 
 /* The services that target_open() needs from this folder: reading TOML profiles. */
