@@ -99,7 +99,8 @@ static void print_idle_rules(const struct selftest *s, bool json)
 
 struct counts {
     int n, ends[4];
-    bool is_clean;
+    const char *clean; /* the device without a fault: what the summary says */
+    bool has_findings; /* it has */
 };
 
 static int run_row(struct selftest *s, const struct fault *f, struct counts *c, struct why *w)
@@ -111,8 +112,10 @@ static int run_row(struct selftest *s, const struct fault *f, struct counts *c, 
         (s->options->json ? print_json : print_row)(&row);
         c->ends[row.end] += f != NULL;
         c->n += f != NULL;
-        if (!f)
-            c->is_clean = row.end == SELFTEST_FOUND;
+        if (!f) {
+            c->has_findings = row.end != SELFTEST_FOUND;
+            c->clean = c->has_findings ? "has findings" : "has no findings";
+        }
     }
     selftest_row_done(&row);
     return rc;
@@ -158,7 +161,7 @@ int cmd_selftest(const struct options *o)
                                                   : 120,
                           .all = o->all,
                           .stop = &stop_signal };
-    struct counts c = { .is_clean = true };
+    struct counts c = { .clean = "was not run" };
     struct why why = { 0 };
 
     if (options_expect(o, 0, 0, "argument", &why) < 0)
@@ -177,10 +180,10 @@ int cmd_selftest(const struct options *o)
         return print_error(o, &why);
     if (!o->json)
         printf("%d faults: %d found, %d found only by other suites, %d missed; the device without "
-               "fault %s; %.1f s\n",
+               "a fault %s; %.1f s\n",
                c.n, c.ends[SELFTEST_FOUND], c.ends[SELFTEST_ELSEWHERE], c.ends[SELFTEST_MISSED],
-               c.is_clean ? "has no findings" : "has findings", console_now() - o->begun);
+               c.clean, console_now() - o->begun);
     if (stop_signal)
         return 128 + (int) stop_signal;
-    return c.is_clean && c.ends[SELFTEST_FOUND] == c.n ? EXIT_CONFORMING : EXIT_NOT_CONFORMING;
+    return !c.has_findings && c.ends[SELFTEST_FOUND] == c.n ? EXIT_CONFORMING : EXIT_NOT_CONFORMING;
 }
