@@ -110,9 +110,9 @@ enum value_kind {
     VALUE_ANY, /* nothing to offer */
     VALUE_FILE,
     VALUE_TARGET,
-    VALUE_FAULT, /* what follows ?fault= in a target */
-    VALUE_HAL,   /* what follows ?hal= in a target */
-    VALUE_HAL_OR_ALL,
+    VALUE_FAULT,      /* what follows ?fault= in a target */
+    VALUE_HAL,        /* what follows ?hal= in a target */
+    VALUE_HAL_OR_ALL, /* or all versions */
     VALUE_OPERATION,
     VALUE_TYPE, /* a list with commas */
     VALUE_TAG,  /* a list with commas */

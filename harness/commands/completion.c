@@ -8,12 +8,19 @@ extern const char completion_bash[], completion_zsh[], completion_fish[];
 
 /* Names of the kinds in the scripts. */
 static const char *const kind_name[VALUE_KINDS] = {
-    [VALUE_ANY] = "any",         [VALUE_FILE] = "file",
-    [VALUE_TARGET] = "target",   [VALUE_FAULT] = "fault",
-    [VALUE_HAL] = "hal",         [VALUE_OPERATION] = "operation",
-    [VALUE_TYPE] = "type",       [VALUE_TAG] = "tag",
-    [VALUE_JUDGE] = "judge",     [VALUE_ISOLATION] = "isolation",
-    [VALUE_FORMAT] = "format",   [VALUE_SHELL] = "shell",
+    [VALUE_ANY] = "any",
+    [VALUE_FILE] = "file",
+    [VALUE_TARGET] = "target",
+    [VALUE_FAULT] = "fault",
+    [VALUE_HAL] = "hal",
+    [VALUE_HAL_OR_ALL] = "hal_or_all",
+    [VALUE_OPERATION] = "operation",
+    [VALUE_TYPE] = "type",
+    [VALUE_TAG] = "tag",
+    [VALUE_JUDGE] = "judge",
+    [VALUE_ISOLATION] = "isolation",
+    [VALUE_FORMAT] = "format",
+    [VALUE_SHELL] = "shell",
     [VALUE_COMMAND] = "command",
 };
 

@@ -225,6 +225,7 @@ static void be_a_client(struct conform *c)
     struct conform_model m;
 
     conform_must_return = NULL;
+    c->state->keep_alive = NULL; /* that of the parent's process */
     alarm(20);
     conform_model_of(&m, conform_sum(c));
     struct hal_driver *d = conform_open(c);

@@ -91,8 +91,10 @@ enum hal_status faulty_allocate(struct hal_driver *self, const struct hal_buffer
 
     *ret_buffer = NULL;
     *ret_token = 0;
-    for (uint32_t i = 0; inner && i < n_models; i++)
-        inner[i] = models[i] ? faulty_model_of(models[i])->inner : NULL;
+    for (uint32_t i = 0; inner && i < n_models; i++) {
+        bool is_own = models[i] && models[i]->methods == &d->model_methods;
+        inner[i] = is_own ? faulty_model_of(models[i])->inner : models[i];
+    }
     if (inner && b)
         status = d->inner->allocate(d->inner, desc, n_models, inner, n_input_roles, input_roles,
                                     n_output_roles, output_roles, ret_buffer, ret_token);
