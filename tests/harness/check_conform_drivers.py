@@ -105,7 +105,7 @@ def check_small(halcyon, driver):
 
 def check_others(halcyon):
     check_all_apply(conform(halcyon, ["null"]), "null")
-    check_all_apply(conform(halcyon, ["golden"]), "golden")
+    check_all_apply(conform(halcyon, ["golden"], (), "--timeout", "20"), "golden")
     check_all_apply(conform(halcyon, ["sim:cpu?lowest=fl5"]), "lowest fl5")
 
 
