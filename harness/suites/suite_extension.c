@@ -6,8 +6,8 @@
 
 enum { UNKNOWN_A = 0x11, UNKNOWN_B = 0x7ffe, MAX_OWN = 16 };
 
-static const char *const unknown_name[] = { "org.example.conform.first",
-                                            "org.example.conform.second" };
+#define UNKNOWN_NAME_A "org.example.conform.first"
+#define UNKNOWN_NAME_B "org.example.conform.second"
 
 /* ---- what the driver reports */
 
@@ -132,8 +132,8 @@ static void expect_unknown(struct conform *c, struct extended *x, const char *wh
 
 static void unknown(struct conform *c, const void *data)
 {
-    static const struct hal_extension_prefix prefix[] = { { unknown_name[0], UNKNOWN_A },
-                                                          { unknown_name[1], UNKNOWN_B } };
+    static const struct hal_extension_prefix prefix[] = { { UNKNOWN_NAME_A, UNKNOWN_A },
+                                                          { UNKNOWN_NAME_B, UNKNOWN_B } };
     struct extended x;
 
     (void) data;
@@ -210,7 +210,7 @@ static void own(struct conform *c, const void *data)
     for (uint32_t i = 0; i < n && i < MAX_OWN; i++)
         for (int k = 0; k < COUNT(prefix_of); k++) {
             const struct hal_extension_prefix prefix[] = { { x[i].name, prefix_of[k] },
-                                                           { unknown_name[0], UNKNOWN_A } };
+                                                           { UNKNOWN_NAME_A, UNKNOWN_A } };
             struct extended m;
             extended_begin(c, &m, prefix, 2);
             expect_unknown(c, &m, x[i].name);

@@ -502,7 +502,7 @@ static const struct fault rows[] = {
              .preparing = any_priority),
     PREPARES("priority-high-refused", "priority", "priority", "refuses models of high priority",
              .preparing = no_high_priority),
-    PREPARES("preparation-deadline-ignored", "deadline", "deadline",
+    PREPARES("preparation-deadline-ignored", "deadline", "version",
              "preparations do not observe their deadline", .preparing = no_deadline),
     PREPARES("preparation-deadline-missed", "deadline", "deadline",
              "preparations with any deadline miss it", .preparing = missed_deadline),

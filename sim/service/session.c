@@ -68,20 +68,22 @@ static void drop_old_callbacks(struct callback *c)
     c->next = NULL;
 }
 
-static void send_violation(const struct callback *c, const char *breach)
+static void send_violation(struct session *s, uint64_t id, const char *breach)
 {
     Wire__Event e = WIRE__EVENT__INIT;
 
-    e.callback = c->id;
+    e.callback = id;
     e.breach = (char *) (uintptr_t) breach;
-    send_event(c->session, &e);
+    send_event(s, &e);
 }
 
-/* Marks a callback as called.  False: it has been called before, which is reported to the client.
- */
+/* Marks a callback as called, after which others that are called may free it.  False: it has been
+ * called before, which is reported to the client. */
 static bool mark_called(struct callback *c)
 {
     struct session *s = c->session;
+    Wire__Method method = c->method;
+    uint64_t id = c->id;
 
     pthread_mutex_lock(&s->lock);
     bool first = !c->is_called;
@@ -93,18 +95,19 @@ static bool mark_called(struct callback *c)
     }
     pthread_mutex_unlock(&s->lock);
     if (!first)
-        send_violation(c, c->method == WIRE__METHOD__EXECUTE
-                              ? "execute called back more than once"
-                              : "prepare_model called back more than once");
+        send_violation(s, id,
+                       method == WIRE__METHOD__EXECUTE
+                           ? "execute called back more than once"
+                           : "prepare_model called back more than once");
     return first;
 }
 
 /* reason: memory for the text. */
-static void put_reason(const struct callback *c, Wire__Event *e, char reason[HAL_TEXT_BYTES])
+static void put_reason(const struct session *s, Wire__Event *e, char reason[HAL_TEXT_BYTES])
 {
     if (e->status == HAL_NONE)
         return;
-    failure_text_of(c->session->driver, reason);
+    failure_text_of(s->driver, reason);
     e->text = reason;
 }
 
@@ -112,29 +115,30 @@ static void notify_prepared(struct hal_prepare_callback *self, enum hal_status s
                             struct hal_prepared_model *prepared)
 {
     struct callback *c = (struct callback *) self;
+    struct session *s = c->session;
     Wire__Event e = WIRE__EVENT__INIT;
     char reason[HAL_TEXT_BYTES];
 
+    e.callback = c->id;
     if (!mark_called(c))
         return;
-    e.callback = c->id;
     e.status = (int32_t) status;
-    put_reason(c, &e, reason);
+    put_reason(s, &e, reason);
     if (prepared && (!prepared->methods || !prepared->methods->release)) {
-        send_violation(c, "a prepared model without methods, or without release");
+        send_violation(s, e.callback, "a prepared model without methods, or without release");
         e.status = HAL_GENERAL_FAILURE;
     } else if (prepared) {
         e.n_inputs = prepared->n_inputs;
         e.n_outputs = prepared->n_outputs;
-        e.object = object_add(
-            c->session, &(struct object){ .kind = OBJECT_PREPARED, .driver_object = prepared });
+        e.object =
+            object_add(s, &(struct object){ .kind = OBJECT_PREPARED, .driver_object = prepared });
         if (!e.object) {
             prepared->methods->release(prepared);
-            e.status = (int32_t) hal_status_exhausted(c->session->driver->hal_version);
+            e.status = (int32_t) hal_status_exhausted(s->driver->hal_version);
         }
     }
-    send_event(c->session, &e);
-    end_callback(c->session);
+    send_event(s, &e);
+    end_callback(s);
 }
 
 static void notify_executed(struct hal_execution_callback *self, enum hal_status status,
@@ -143,21 +147,22 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
 {
     struct callback *c =
         (struct callback *) (void *) ((char *) self - offsetof(struct callback, execution));
+    struct session *s = c->session;
     Wire__Event e = WIRE__EVENT__INIT;
     char reason[HAL_TEXT_BYTES];
 
+    e.callback = c->id;
     if (!mark_called(c))
         return;
     struct arena *a = arena_new(0);
-    e.callback = c->id;
     e.status = (int32_t) status;
-    put_reason(c, &e, reason);
+    put_reason(s, &e, reason);
     if (a && reply_shapes(a, n_shapes, shapes, &e.n_shapes, &e.shapes) == 0)
         e.timing = reply_timing(a, &timing);
     else
         e.status = HAL_GENERAL_FAILURE;
-    send_event(c->session, &e);
-    end_callback(c->session);
+    send_event(s, &e);
+    end_callback(s);
     arena_free(a);
 }
 
