@@ -427,12 +427,6 @@ static void need_cache_files(struct faulty_preparation *p)
             p->model = &invalid;
 }
 
-static void never_saves(struct faulty_preparation *p)
-{
-    if (p->model)
-        p->config.cache.n_model = p->config.cache.n_data = 0;
-}
-
 /* Restores from one file too many or too few by using those that it expects. */
 static void ignore_file_count(struct faulty_preparation *p)
 {
@@ -553,8 +547,6 @@ static const struct fault rows[] = {
     PREPARES("cache-needed", "cache", "cache",
              "a cache that cannot be written makes the preparation fail",
              .preparing = need_cache_files),
-    PREPARES("cache-not-saved", "cache", "cache", "does not write the cache files that it needs",
-             .preparing = never_saves),
     PREPARES("cache-count-unchecked", "cache", "cache",
              "restores from more cache files than it needs", .preparing = ignore_file_count),
     PREPARES("cache-older-entry", "cache", "cache",

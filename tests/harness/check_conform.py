@@ -37,7 +37,7 @@ def main():
             if arguments[0] == "--serve":
                 arguments, services = serve(halcyon, arguments[1:], Path(folder))
                 arguments += ["--jobs", "1"]  # durations are those of a device that nobody else uses
-            run = subprocess.run([halcyon, "conform", "--verbose", *arguments], capture_output=True, text=True)
+            run = subprocess.run([halcyon, "conform", "--verbose", "--timeout", "60", *arguments], capture_output=True, text=True)
         finally:
             for service in services:
                 service.terminate()
