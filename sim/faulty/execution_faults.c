@@ -147,12 +147,6 @@ static void time_always(struct faulty_call *x)
         x->result->timing = (struct hal_timing){ 1000, 2000 };
 }
 
-static void time_never(struct faulty_call *x)
-{
-    if (is_timed(x))
-        x->result->timing = hal_unknown_timing;
-}
-
 static void time_of_failure(struct faulty_call *x)
 {
     if (x->result && x->status != HAL_NONE)
@@ -627,8 +621,6 @@ static const struct fault rows[] = {
 
     EXECUTES("timing-unrequested", "timing", "generated", "durations without measurement",
              .after = time_always),
-    EXECUTES("timing-missing", "timing", "generated", "no durations with measurement",
-             .after = time_never),
     EXECUTES("timing-of-failure", "timing", "generated", "durations of executions that fail",
              .after = time_of_failure),
     EXECUTES("timing-microseconds", "timing", "version", "durations in us instead of ns",
