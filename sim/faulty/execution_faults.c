@@ -633,7 +633,7 @@ static const struct fault rows[] = {
 
     EXECUTES("deadline-ignored", "deadline", "deadline", "executions do not observe deadlines",
              .before = ignore_deadline),
-    EXECUTES("deadline-duration", "deadline", "deadline", "deadlines are taken as a time from now",
+    EXECUTES("deadline-duration", "deadline", "burst", "deadlines are taken as a time from now",
              .before = deadline_from_now),
     EXECUTES("deadline-missed", "deadline", "deadline", "every deadline is missed",
              .before = deadline_missed),

@@ -11,7 +11,8 @@ from pathlib import Path
 
 # Rules about what a device need not have, or the process of its driver: recurrent operations, a cache, extensions,
 # clients of a service.
-MAY_LACK = {"request/omitted", "deadline/cache", "extension/own", "extension/types", "stress/leaks", "stress/killed-clients"}
+MAY_LACK = {"request/omitted", "deadline/cache", "extension/own", "extension/types", "stress/leaks",
+            "stress/killed-clients", "stress/resources"}
 
 
 def serve(halcyon, arguments, folder):
@@ -37,7 +38,8 @@ def main():
             if arguments[0] == "--serve":
                 arguments, services = serve(halcyon, arguments[1:], Path(folder))
                 arguments += ["--jobs", "1"]  # durations are those of a device that nobody else uses
-            run = subprocess.run([halcyon, "conform", "--verbose", "--timeout", "60", *arguments], capture_output=True, text=True)
+            run = subprocess.run([halcyon, "conform", "--verbose", "--timeout", "60", *arguments],
+                                 capture_output=True, text=True)
         finally:
             for service in services:
                 service.terminate()
