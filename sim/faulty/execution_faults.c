@@ -631,7 +631,7 @@ static const struct fault rows[] = {
     EXECUTES("timing-unrounded", "timing", "version",
              "durations up to HAL 1.3 are not whole microseconds", .after = time_unrounded),
 
-    EXECUTES("deadline-ignored", "deadline", "deadline", "executions do not observe deadlines",
+    EXECUTES("deadline-ignored", "deadline", "version", "executions do not observe deadlines",
              .before = ignore_deadline),
     EXECUTES("deadline-duration", "deadline", "burst", "deadlines are taken as a time from now",
              .before = deadline_from_now),
