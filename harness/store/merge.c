@@ -312,7 +312,8 @@ static int write_runs(struct merge *m, const char *part, struct why *w)
 {
     int64_t n = 0;
     TRY(results_open(part, RESULTS_WRITE, &m->out, w));
-    TRY(results_exec(m->out, "PRAGMA journal_mode = OFF", w)); /* nobody else sees it yet */
+    TRY(results_exec(m->out, "PRAGMA journal_mode = OFF",
+                     w)); /* a temporary file of this process */
     TRY(results_begin(m->out, w));
     for (size_t i = 0; i < m->n_runs; i++)
         if (!m->run[i].is_repeated)

@@ -436,7 +436,7 @@ static void chained(struct conform *c, const void *data)
     conform_subject_close(&s);
 }
 
-/* ---- a fence that nobody signals: everything can be released all the same */
+/* ---- releasing the model and the driver before the awaited fence is signalled */
 
 struct never {
     struct hal_driver *driver;
@@ -458,7 +458,8 @@ static void launch_never(struct conform *c, unsigned index, void *user)
     }
     for (int i = 0; i < 100 && !atomic_load(&n->returned); i++)
         usleep(10000);
-    if (!atomic_load(&n->returned)) /* a driver that waits in the call would wait for ever */
+    if (!atomic_load(
+            &n->returned)) /* the driver waits for fences inside the call, which must end */
         fence_complete(&n->before, true);
 }
 
@@ -515,8 +516,7 @@ static const struct conform_rule rules_of_file[] = {
     { "fenced", "data", HAL_1_3, 0, "an execution reads what the execution before it has written",
       chained },
     { "fenced", "never", HAL_1_3, 0,
-      "model and driver can be released while an execution waits for a fence that nobody signals",
-      never_signalled },
+      "model and driver can be released while an execution waits for a fence", never_signalled },
 };
 const struct conform_rules conform_rules_fences = { rules_of_file, COUNT(rules_of_file), NULL,
                                                     NULL };

@@ -626,7 +626,7 @@ static const struct fault rows[] = {
       "signed 8-bit results are three steps too high; sim:cpu, sim:dsp",
       HOOKS(.after = shift_signed) },
     { "in-place", "numbers", "random",
-      "results overwrite an operand of the same size, whoever reads it later; all devices",
+      "results overwrite an operand of the same size that later operations read; all devices",
       HOOKS(.after = in_place) },
 };
 const struct fault_group device_faults = { rows, COUNT(rows) };

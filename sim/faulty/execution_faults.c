@@ -277,7 +277,7 @@ static enum hal_status fence_too_early(struct hal_prepared_model *self, enum hal
     return status;
 }
 
-/* Returns a fence that nobody signals. */
+/* Returns a fence that is never signalled. */
 static enum hal_status fence_never(struct hal_prepared_model *self, enum hal_version version,
                                    const struct hal_request *request, uint32_t n_wait_for,
                                    const int *wait_for, const struct hal_execution_config *config,
