@@ -29,7 +29,7 @@ static double logistic(double x)
     return 1 / (1 + elementary_exp(-x));
 }
 
-/* For the local errors of logistic and tanh see the operations LOGISTIC and TANH. */
+/* For the local error of logistic see the operation LOGISTIC. */
 struct ball ball_logistic(struct ball a, double u)
 {
     double y = logistic(a.x);
@@ -45,7 +45,7 @@ struct ball ball_tanh(struct ball a, double u)
 
     if (u == 0)
         return (struct ball){ y, 0 };
-    return monotone(a, y, elementary_tanh, (1 - y * y) / 2 * bound_exp(u, 2 * a.x) + 4 * u);
+    return monotone(a, y, elementary_tanh, bound_tanh(u, a.x, y));
 }
 
 /* epsilon avoids division by a variance of zero.  Implementations add it, or use it only if the

@@ -66,6 +66,14 @@ static inline double bound_exp(double u, double x)
     return 2 * u * ((bound_is_half(u) ? 1 : 3) + 2 * fabs(x));
 }
 
+/* Error of y = tanh(x), without that of storing it.  As 1 - 2 / (1 + exp(2x)): the relative error
+ * of the exponential is multiplied by (1 - y^2) / 2; the difference has an error of up to 2 ulps of
+ * 1, even for a small result.  As a quotient of two polynomials: 5 roundings of values near y. */
+static inline double bound_tanh(double u, double x, double y)
+{
+    return (1 - y * y) / 2 * bound_exp(u, 2 * x) + (4 + fabs(y)) * u;
+}
+
 /* Adds to ey[0] the error of requantising operands to the output's scale: half a step, since
  * implementations may truncate instead of rounding. */
 void bound_requantisation(struct call *c);

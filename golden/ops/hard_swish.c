@@ -38,10 +38,16 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
+/* Quantised implementations compute with 16 bits, 7 of them below the input's step: the input is
+ * rounded to 1/128 of its step when it is multiplied by the ratio of the scales, and so is its
+ * product with the hard sigmoid. */
 static int bound(struct call *c, struct why *w)
 {
     (void) w;
     unary_bound(c, error);
+    if (c->arg[0]->scale != 0)
+        for (size_t i = 0, n = tensor_count(c->arg[0]); i < n; i++)
+            c->ey[0][i] += c->arg[0]->scale / 128;
     return 0;
 }
 
@@ -60,7 +66,8 @@ const struct op op_HARD_SWISH = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 2, .steps = 0.25,
-               .text = "interval, plus |x| / 2 ulps of 1 where |x| < 3" },
+               .text = "interval, plus |x| / 2 ulps of 1 where |x| < 3; quantised: plus 1/128 step "
+                       "of the input" },
     .eval = eval,
     .bound = bound,
 };

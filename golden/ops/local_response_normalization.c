@@ -80,9 +80,10 @@ static int eval(struct call *c, struct why *w)
 }
 
 /* Error of the divisor d of element k: that of the neighbours, of their squares, which may be
- * flushed to zero, and of the sum. */
+ * flushed to zero, and of the sum.  Implementations may update the sum from element to element,
+ * which adds the roundings of the divisors before it: `past` is the sum of their squares. */
 static double divisor_error(const struct call *c, const struct axis *a, size_t at, size_t k,
-                            double d)
+                            double d, double past)
 {
     const double *x = c->x[INPUT] + at, *ex = c->ex[INPUT] ? c->ex[INPUT] + at : NULL;
     struct reach r = reach_of(c, a, k);
@@ -94,7 +95,7 @@ static double divisor_error(const struct call *c, const struct axis *a, size_t a
         carried += bound_scaled(2 * v, e) + bound_scaled(e, e) + bound_tiny(c->unit);
     }
     double scaled = fabs(call_real(c, ALPHA)) * (carried + bound_sum(c, r.hi - r.lo + 1, sum));
-    return scaled + c->unit * (fabs(d) + 2 * bias);
+    return scaled + c->unit * (fabs(d) + 2 * bias) + bound_sum(c, 1, sqrt(past));
 }
 
 /* Relative error of d^beta computed as exp(beta * log(d)), with a logarithm accurate to 5 ulps
@@ -106,13 +107,16 @@ static double power_error(const struct call *c, double d)
     return bound_exp(c->unit, exponent) + 10 * c->unit * fabs(exponent);
 }
 
-static double bound_one(const struct call *c, const struct axis *a, size_t at, size_t k)
+/* past: the sum of squares of the divisors of the elements before k; that of k is added. */
+static double bound_one(const struct call *c, const struct axis *a, size_t at, size_t k,
+                        double *past)
 {
     double beta = call_real(c, BETA), u = c->unit;
     double x = c->x[INPUT][at + k * a->inner], y = c->y[0][at + k * a->inner];
     double ex = c->ex[INPUT] ? c->ex[INPUT][at + k * a->inner] : 0;
-    double d = divisor(c, a, c->x[INPUT] + at, k), ed = divisor_error(c, a, at, k, d);
+    double d = divisor(c, a, c->x[INPUT] + at, k), ed = divisor_error(c, a, at, k, d, *past);
 
+    *past += d * d;
     if (!(d > ed))
         return INFINITY;
     double factor = elementary_pow(d, -beta);
@@ -129,11 +133,12 @@ static int bound(struct call *c, struct why *w)
     struct axis a = call_axis(c, AXIS);
 
     for (size_t o = 0; o < a.outer; o++)
-        for (size_t i = 0; i < a.inner; i++)
-            for (size_t k = 0; k < a.len; k++) {
-                size_t at = o * a.len * a.inner + i;
-                c->ey[0][at + k * a.inner] = bound_one(c, &a, at, k);
-            }
+        for (size_t i = 0; i < a.inner; i++) {
+            size_t at = o * a.len * a.inner + i;
+            double past = 0;
+            for (size_t k = 0; k < a.len; k++)
+                c->ey[0][at + k * a.inner] = bound_one(c, &a, at, k, &past);
+        }
     return 0;
 }
 
@@ -154,7 +159,7 @@ const struct op op_LOCAL_RESPONSE_NORMALIZATION = {
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "d^-beta ex + |x| (interval of d^-beta for the divisor's error, plus that "
-                       "of a power)" },
+                       "of a power); the divisor's error includes those before it" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

@@ -13,11 +13,9 @@ static const struct typing typings[] = {
     { L4, RANKS(1, 4), { DT_S8 } },
 };
 
-/* Computed as 1 - 2 / (1 + exp(2x)): the relative error of the exponential is multiplied by
- * (1 - y^2) / 2; the difference has an error of up to 2 ulps of 1, even for a small result. */
 static double local(double x, double y, double u)
 {
-    return (1 - y * y) / 2 * bound_exp(u, 2 * x) + 4 * u;
+    return bound_tanh(u, x, y);
 }
 
 static int eval(struct call *c, struct why *w)
@@ -49,7 +47,7 @@ const struct op op_TANH = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.1,
-               .text = "interval, plus the error of the exponential" },
+               .text = "interval, plus the error of the exponential or of a quotient" },
     .eval = eval,
     .bound = bound,
 };

@@ -335,6 +335,15 @@ static const struct exact {
         { "U8[2]*2@7: 7 7" },
         "U8[2]*0.0078125@128: 128 128" },
       { 0.75 / 128, 0.75 / 128 } },
+    { { "tanh near 1 may be a quotient of polynomials", "TANH", 0, { "F32[1]: 9" }, "F32[1]: 1" },
+      { 7 * 0x1p-24 } },
+    /* half a step, a quarter for the function and half a step for 1/128 of the input's */
+    { { "16-bit arithmetic with a coarse input",
+        "HARD_SWISH",
+        0,
+        { "U8[1]*1@0: 4" },
+        "U8[1]*0x1p-6@0: 255" },
+      { (0.5 + 0.25 + 0.5) / 64 } },
 };
 
 /* The part of the bound for scaling y in single precision, (3 |y| + |y + zero point|) 2^-24. */
