@@ -15,6 +15,7 @@ struct operands {
     struct tensor *const *out;
     uint32_t n_in, n_out;
     bool runtime;
+    bool any_type; /* roles that NNAPI does not restrict fit every type */
 };
 
 /* Number of operands of a form's variadic role; 0 if it has none, -1 if the arity does not fit. */
@@ -73,11 +74,12 @@ static bool out_arity_fits(const struct operands *o)
     return o->n_out > 0;
 }
 
-/* The arguments of control flow operations may have any type. */
+/* The arguments of control flow operations may have any type, as may roles that NNAPI does not
+ * restrict if the caller wants that. */
 static bool type_fits(const struct operands *o, const struct role *r, const struct typing *t,
                       enum dtype dtype)
 {
-    if (o->op->control_kind != CONTROL_NONE && r->many)
+    if ((o->op->control_kind != CONTROL_NONE && r->many) || (o->any_type && r->unrestricted))
         return true;
     return role_type(r, t) == dtype;
 }
@@ -130,36 +132,65 @@ static const char *type_list(const struct operands *o, char *text, size_t size)
     return text;
 }
 
-/* Chooses the form and typing row that need the lowest feature level; returns that level. */
-static int choose(const struct operands *o, struct call *c, struct why *w)
+/* Which rows of a record fit the operands of a call. */
+struct fitting {
+    bool arity, types; /* whether a form has the number of operands, and a row also their types */
+    int level;         /* the lowest feature level at which a row fits, ranks included; 0: none */
+    const struct form *form;
+    const struct typing *typing;
+    uint32_t n_many;
+};
+
+/* The form and typing row that need the lowest feature level. */
+static struct fitting find_rows(const struct operands *o)
 {
     const struct op *op = o->op;
-    bool arity = false, types_fit = false;
-    int best = 0;
-    char text[300];
+    struct fitting best = { .level = 0 };
 
     for (int f = 0; f < op->n_forms; f++) {
         int spread = form_spread(o, &op->forms[f]);
         if (spread < 0)
             continue;
-        arity = true;
+        best.arity = true;
         for (int t = 0; t < op->n_typings; t++) {
             int level = fit(o, &op->forms[f], &op->typings[t], spread);
-            types_fit |= level > 0;
-            if (level && rank_fits(o, &op->typings[t]) && (!best || level < best)) {
-                best = level;
-                c->form = &op->forms[f];
-                c->typing = &op->typings[t];
-                c->n_many = (uint32_t) spread;
+            best.types |= level > 0;
+            if (level && rank_fits(o, &op->typings[t]) && (!best.level || level < best.level)) {
+                best.level = level;
+                best.form = &op->forms[f];
+                best.typing = &op->typings[t];
+                best.n_many = (uint32_t) spread;
             }
         }
     }
-    REQUIRE(w, arity, "%s: no form takes %u inputs", op->name, o->n_in);
-    if (best)
-        return best > (int) op->since ? best : (int) op->since;
+    if (best.level && best.level < (int) op->since)
+        best.level = (int) op->since;
+    return best;
+}
+
+int op_level_of_types(const struct op *op, const struct tensor *const *in, uint32_t n_in,
+                      struct tensor *const *out, uint32_t n_out)
+{
+    struct operands o = { op, in, out, n_in, n_out, .any_type = true };
+
+    return out_arity_fits(&o) ? find_rows(&o).level : 0;
+}
+
+/* Chooses form and typing row; returns the feature level that they need. */
+static int choose(const struct operands *o, struct call *c, struct why *w)
+{
+    struct fitting best = find_rows(o);
+    char text[300];
+
+    c->form = best.form;
+    c->typing = best.typing;
+    c->n_many = best.n_many;
+    if (best.level)
+        return best.level;
+    REQUIRE(w, best.arity, "%s: no form takes %u inputs", o->op->name, o->n_in);
     type_list(o, text, sizeof text);
-    REQUIRE(w, types_fit, "%s: no typing row accepts (%s)", op->name, text);
-    return why_fail(w, WHY_EXECUTION, "%s: rank %u of (%s) is not allowed", op->name,
+    REQUIRE(w, best.types, "%s: no typing row accepts (%s)", o->op->name, text);
+    return why_fail(w, WHY_EXECUTION, "%s: rank %u of (%s) is not allowed", o->op->name,
                     o->in[0]->shape.rank, text);
 }
 
@@ -416,7 +447,7 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
             struct tensor *const *out, uint32_t n_out, bool runtime, struct call *ret_call,
             struct why *w)
 {
-    struct operands o = { op, in, out, n_in, n_out, runtime };
+    struct operands o = { op, in, out, n_in, n_out, .runtime = runtime };
     struct call *c = ret_call;
 
     memset(c, 0, sizeof *c);

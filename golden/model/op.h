@@ -76,6 +76,9 @@ struct role {
     bool many;        /* variadic: takes 1 or more operands; at most one such role per form */
     bool image;       /* an NHWC pattern; NCHW if the layout operand is true */
     bool unspecified; /* output: NNAPI does not define its value, nothing may read it */
+    /* input: NNAPI does not restrict its type, so that a driver may accept more types than the
+     * typing rows have, which are those that NNAPI's reference computes */
+    bool unrestricted;
     double otherwise; /* default value of an optional scalar */
     enum draw draw;
     unsigned needs;
@@ -284,6 +287,12 @@ int form_len(const struct form *f);
 int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
             struct tensor *const *out, uint32_t n_out, bool runtime, struct call *ret_call,
             struct why *w);
+
+/* The lowest feature level at which a driver may accept that many operands of their dtypes, of
+ * which none is NULL; 0: at none.  Shapes, and with tensors of rank 0 also ranks, are not
+ * considered. */
+int op_level_of_types(const struct op *op, const struct tensor *const *in, uint32_t n_in,
+                      struct tensor *const *out, uint32_t n_out);
 
 /* The value of a scalar role, its default if omitted.  Exact for every scalar type. */
 double call_real(const struct call *c, int role);

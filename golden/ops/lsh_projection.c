@@ -12,7 +12,7 @@ static const struct role inputs[] = {
     [HASH] = { "hash", "seeds: a row for each hash function, a column for each of its bits", "hb",
                .slot = 0, .draw = DRAW_SHAPE },
     [INPUT] = { "input", "items along the first dimension; their stored bytes are hashed", "?",
-                .slot = 1 },
+                .slot = 1, .unrestricted = true },
     [WEIGHTS] = { "weights", "of the items; omitted: all 1", "n", .slot = 0, .optional = true,
                   .draw = DRAW_SHAPE },
     [TYPE] = { "type", "1 sparse without offsets (deprecated), 2 dense, 3 sparse",

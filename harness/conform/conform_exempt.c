@@ -1,161 +1,80 @@
-/* Exemptions: mutations that are skipped because the mutated model would be valid. */
+/* Exemptions, derived from the records of the operations: forms, typing rows and the feature levels
+ * that they need. */
 #include "harness/conform/conform_exempt.h"
 
+#include <string.h>
+
+#include "golden/model/extension.h"
 #include "golden/model/op.h"
+#include "harness/conform/conform.h"
+#include "harness/conform/conform_mutant.h"
 
-enum { ANY = -100, ALL_TYPES = 0xffff };
-#define OUTPUT(k) (-1 - (k))
-#define TYPE(t)   (1u << DT_##t)
-#define TENSORS                                                                                    \
-    (TYPE(F32) | TYPE(I32) | TYPE(U8) | TYPE(Q16S) | TYPE(F16) | TYPE(B8) | TYPE(PC8) |            \
-     TYPE(Q16A) | TYPE(Q8S) | TYPE(S8))
-
-/* Operands whose type may be replaced by one of `types`, since an HAL version. */
-static const struct multi_type {
-    int32_t code;
-    int operand; /* an input's index, OUTPUT(k), or ANY operand of a model with such an operation */
-    uint32_t types;
-    enum hal_version since;
-} multi_type[] = {
-    { OP_LSH_PROJECTION, 1, ALL_TYPES, HAL_1_0 },
-    { OP_CAST, ANY, TYPE(F16) | TYPE(F32) | TYPE(I32) | TYPE(U8), HAL_1_2 },
-    { OP_ARGMAX, ANY, TYPE(F16) | TYPE(F32) | TYPE(I32) | TYPE(U8), HAL_1_2 },
-    { OP_ARGMIN, ANY, TYPE(F16) | TYPE(F32) | TYPE(I32) | TYPE(U8), HAL_1_2 },
-    { OP_CAST, ANY, TYPE(S8), HAL_1_3 },
-    { OP_ARGMAX, ANY, TYPE(S8), HAL_1_3 },
-    { OP_ARGMIN, ANY, TYPE(S8), HAL_1_3 },
-    { OP_QUANTIZE, 0, TYPE(F16) | TYPE(F32), HAL_1_2 },
-    { OP_QUANTIZE, OUTPUT(0), TYPE(U8) | TYPE(S8), HAL_1_3 },
-    { OP_RANDOM_MULTINOMIAL, 0, TYPE(F16) | TYPE(F32), HAL_1_2 },
-    { OP_DEQUANTIZE, 0, TYPE(U8) | TYPE(Q8S) | TYPE(PC8), HAL_1_2 },
-    { OP_DEQUANTIZE, 0, TYPE(S8), HAL_1_3 },
-    { OP_DEQUANTIZE, OUTPUT(0), TYPE(F16) | TYPE(F32), HAL_1_2 },
-    { OP_CONV_2D, 1, TYPE(U8) | TYPE(PC8), HAL_1_2 },
-    { OP_DEPTHWISE_CONV_2D, 1, TYPE(U8) | TYPE(PC8), HAL_1_2 },
-    { OP_GROUPED_CONV_2D, 1, TYPE(U8) | TYPE(PC8), HAL_1_2 },
-    { OP_TRANSPOSE_CONV_2D, 1, TYPE(U8) | TYPE(PC8), HAL_1_2 },
-    { OP_AXIS_ALIGNED_BBOX_TRANSFORM, 1, TYPE(U8) | TYPE(S8), HAL_1_3 },
-    { OP_RANK, 0, TENSORS, HAL_1_3 },
-};
-
-static bool is_operand_at(const struct hal_operation *o, int place, uint32_t operand)
+static bool exists(const struct hal_subgraph *g, const uint32_t *list, uint32_t n)
 {
-    if (place == ANY)
-        return true;
-    if (place < 0)
-        return (uint32_t) (-1 - place) < o->n_outputs && o->outputs[-1 - place] == operand;
-    return (uint32_t) place < o->n_inputs && o->inputs[place] == operand;
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] >= g->n_operands)
+            return false;
+    return true;
 }
 
-bool conform_may_have_type(const struct hal_model *m, enum hal_version version, uint32_t operand,
-                           int type)
+/* Whether the first n operands of both lists have the same types. */
+static bool has_same_types(const struct hal_subgraph *a, const uint32_t *list_a,
+                           const struct hal_subgraph *b, const uint32_t *list_b, uint32_t n)
 {
-    for (uint32_t i = 0; i < m->main.n_operations; i++)
-        for (int k = 0; k < COUNT(multi_type); k++) {
-            const struct hal_operation *o = &m->main.operations[i];
-            if (multi_type[k].code == o->type && version >= multi_type[k].since &&
-                multi_type[k].types >> type & 1 && is_operand_at(o, multi_type[k].operand, operand))
-                return true;
-        }
-    return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (a->operands[list_a[i]].type != b->operands[list_b[i]].type)
+            return false;
+    return true;
 }
 
-/* Optional inputs: an operation with `least` to `most` inputs may lose any input from `first` on,
- * except the last `tail`. */
-static const struct removable {
-    int32_t code;
-    uint32_t least, most;
-    uint32_t first, tail;
-} removable[] = {
-    { OP_CONCATENATION, 3, UINT32_MAX, 0, 1 },
-    { OP_CONV_2D, 8, 8, 7, 0 },
-    { OP_CONV_2D, 11, 11, 10, 0 },
-    { OP_DEPTHWISE_CONV_2D, 9, 9, 8, 0 },
-    { OP_DEPTHWISE_CONV_2D, 12, 12, 11, 0 },
-    { OP_AVERAGE_POOL_2D, 8, 8, 7, 0 },
-    { OP_AVERAGE_POOL_2D, 11, 11, 10, 0 },
-    { OP_MAX_POOL_2D, 8, 8, 7, 0 },
-    { OP_MAX_POOL_2D, 11, 11, 10, 0 },
-    { OP_L2_POOL_2D, 8, 8, 7, 0 },
-    { OP_L2_POOL_2D, 11, 11, 10, 0 },
-    { OP_RESIZE_BILINEAR, 4, 6, 3, 0 },
-    { OP_RESIZE_NEAREST_NEIGHBOR, 5, 6, 3, 0 },
-    { OP_SPACE_TO_DEPTH, 3, 3, 2, 0 },
-    { OP_DEPTH_TO_SPACE, 3, 3, 2, 0 },
-    { OP_BATCH_TO_SPACE_ND, 3, 3, 2, 0 },
-    { OP_SPACE_TO_BATCH_ND, 4, 4, 3, 0 },
-    { OP_L2_NORMALIZATION, 2, 2, 1, 0 },
-    { OP_LOCAL_RESPONSE_NORMALIZATION, 6, 6, 5, 0 },
-    { OP_SOFTMAX, 3, 3, 2, 0 },
-    { OP_PACK, 3, UINT32_MAX, 1, 0 },
-    { OP_DENSIFY, 6, UINT32_MAX, 1, 0 }, /* experimental, in no suite: takes any number of lists */
-};
-
-bool conform_may_lose_input(const struct hal_model *m, enum hal_version version, uint32_t operation,
-                            uint32_t input)
+/* An operation whose signature is not in its record: it must be that of the valid model, except
+ * that a loop may have fewer outputs than its body. */
+static bool keeps_signature(const struct conform_walk *w, uint32_t operation, bool is_loop)
 {
-    const struct hal_operation *o = &m->main.operations[operation];
+    const struct hal_subgraph *from = &w->original->main, *to = &w->mutant.model.main;
+    const struct hal_operation *a = &from->operations[operation], *b = &to->operations[operation];
+    bool has_outputs =
+        is_loop ? b->n_outputs > 0 && b->n_outputs <= a->n_outputs : b->n_outputs == a->n_outputs;
 
-    (void) version;
-    for (int k = 0; k < COUNT(removable); k++) {
-        const struct removable *r = &removable[k];
-        if (r->code == o->type && o->n_inputs >= r->least && o->n_inputs <= r->most &&
-            input >= r->first && input < o->n_inputs - r->tail)
-            return true;
-    }
-    return false;
+    return b->n_inputs == a->n_inputs && has_outputs &&
+           has_same_types(from, a->inputs, to, b->inputs, b->n_inputs) &&
+           has_same_types(from, a->outputs, to, b->outputs, b->n_outputs);
 }
 
-/* Operations with `least` to `most` inputs whose next input is an optional INT32. */
-static const struct extensible {
-    int32_t code;
-    uint32_t least, most;
-    enum hal_version since;
-} extensible[] = {
-    { OP_L2_NORMALIZATION, 1, 1, HAL_1_2 },
-    { OP_LOCAL_RESPONSE_NORMALIZATION, 5, 5, HAL_1_2 },
-    { OP_SOFTMAX, 2, 2, HAL_1_2 },
-    { OP_RESIZE_BILINEAR, 0, 5, HAL_1_3 },
-    { OP_RESIZE_NEAREST_NEIGHBOR, 0, 5, HAL_1_3 },
-};
-
-bool conform_may_gain_input(const struct hal_operation *o, enum hal_version version)
+/* operand: the types of the mutant's operands. */
+static bool is_accepted(const struct conform_walk *w, uint32_t operation, struct tensor *operand)
 {
-    for (int k = 0; k < COUNT(extensible); k++)
-        if (extensible[k].code == o->type && o->n_inputs >= extensible[k].least &&
-            o->n_inputs <= extensible[k].most && version >= extensible[k].since)
-            return true;
-    return false;
-}
+    const struct hal_operation *o = &w->mutant.model.main.operations[operation];
+    const struct op *op = extension_prefix_of(o->type) ? NULL : op_find(o->type);
 
-/* Operations that are valid with fewer outputs: the number of outputs selects a variant. */
-static const struct variable_outputs {
-    int32_t code;
-    enum hal_version since;
-} variable_outputs[] = {
-    { OP_SPLIT, HAL_1_2 },
-    { OP_BIDIRECTIONAL_SEQUENCE_LSTM, HAL_1_2 },
-    { OP_BIDIRECTIONAL_SEQUENCE_RNN, HAL_1_2 },
-    { OP_UNIDIRECTIONAL_SEQUENCE_LSTM, HAL_1_3 },
-    { OP_UNIDIRECTIONAL_SEQUENCE_RNN, HAL_1_3 },
-};
-
-static bool has_output(const struct hal_operation *o, uint32_t operand)
-{
+    if (!op || op->control_kind != CONTROL_NONE)
+        return keeps_signature(w, operation, op && op->control_kind == CONTROL_LOOP);
+    const struct tensor **in = arena_alloc(w->arena, o->n_inputs + 1, sizeof *in);
+    struct tensor **out = arena_alloc(w->arena, o->n_outputs + 1, sizeof *out);
+    conform_must(in && out, "out of memory");
+    for (uint32_t k = 0; k < o->n_inputs; k++)
+        in[k] = &operand[o->inputs[k]];
     for (uint32_t k = 0; k < o->n_outputs; k++)
-        if (o->outputs[k] == operand)
-            return true;
-    return false;
+        out[k] = &operand[o->outputs[k]];
+    int level = op_level_of_types(op, in, o->n_inputs, out, o->n_outputs);
+    return level > 0 && level <= hal_level(w->version);
 }
 
-bool conform_may_lose_operand(const struct hal_model *m, enum hal_version version, uint32_t operand)
+bool conform_is_exempt(const struct conform_walk *w)
 {
-    if (version >= HAL_1_3 && !m->main.operands[operand].n_consumers)
-        return true;
-    for (uint32_t i = 0; i < m->main.n_operations; i++)
-        for (int k = 0; k < COUNT(variable_outputs); k++)
-            if (variable_outputs[k].code == m->main.operations[i].type &&
-                version >= variable_outputs[k].since && has_output(&m->main.operations[i], operand))
-                return true;
-    return false;
+    const struct hal_subgraph *g = &w->mutant.model.main;
+    struct tensor *operand = arena_alloc(w->arena, g->n_operands + 1, sizeof *operand);
+
+    conform_must(operand, "out of memory");
+    if (!exists(g, g->inputs, g->n_inputs) || !exists(g, g->outputs, g->n_outputs))
+        return false;
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        operand[i].dtype = (enum dtype)(mutant_type_of(g->operands[i].type) - dtype_info);
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        const struct hal_operation *o = &g->operations[i];
+        if (!exists(g, o->inputs, o->n_inputs) || !exists(g, o->outputs, o->n_outputs) ||
+            !is_accepted(w, i, operand))
+            return false;
+    }
+    return true;
 }

@@ -272,12 +272,12 @@ static void each_operand_type(struct conform_walk *w)
 
     for (uint32_t i = 0; i < n_operands(w); i++)
         for (int type = 0; type < n; type++) {
-            if (type == original_operand(w, i)->type ||
-                conform_may_have_type(w->original, w->version, i, type))
+            if (type == original_operand(w, i)->type)
                 continue;
             mutant_begin(w);
             retype(w, &w->operand[i], type);
-            mutant_emit(w, "operand %u: %s", i, dtype_info[type].name);
+            if (!conform_is_exempt(w))
+                mutant_emit(w, "operand %u: %s", i, dtype_info[type].name);
         }
 }
 
@@ -359,8 +359,6 @@ static void each_operand_gap(struct conform_walk *w)
 {
     for (uint32_t i = 0; i < n_operands(w); i++) {
         struct hal_subgraph *g = &w->mutant.model.main;
-        if (conform_may_lose_operand(w->original, w->version, i))
-            continue;
         mutant_begin(w);
         memmove(w->operand + i, w->operand + i + 1, (n_operands(w) - i - 1) * sizeof *w->operand);
         g->n_operands--;
@@ -370,7 +368,8 @@ static void each_operand_gap(struct conform_walk *w)
             mutant_drop_value(w, &w->operation[k].inputs, &w->operation[k].n_inputs, i);
             mutant_drop_value(w, &w->operation[k].outputs, &w->operation[k].n_outputs, i);
         }
-        mutant_emit(w, "operand %u removed", i);
+        if (!conform_is_exempt(w))
+            mutant_emit(w, "operand %u removed", i);
     }
 }
 
@@ -391,12 +390,11 @@ static void each_input_gap(struct conform_walk *w)
 {
     for (uint32_t i = 0; i < n_operations(w); i++)
         for (uint32_t k = 0; k < original_operation(w, i)->n_inputs; k++) {
-            if (conform_may_lose_input(w->original, w->version, i, k))
-                continue;
             mutant_begin(w);
             w->operand[w->operation[i].inputs[k]].n_consumers--;
             mutant_drop(w, &w->operation[i].inputs, &w->operation[i].n_inputs, k);
-            mutant_emit(w, "operation %u: input %u removed", i, k);
+            if (!conform_is_exempt(w))
+                mutant_emit(w, "operation %u: input %u removed", i, k);
         }
 }
 
@@ -420,13 +418,12 @@ static void each_input_more(struct conform_walk *w)
     struct hal_subgraph *g = &w->mutant.model.main;
 
     for (uint32_t i = 0; i < n_operations(w); i++) {
-        if (conform_may_gain_input(original_operation(w, i), w->version))
-            continue;
         mutant_begin(w);
         mutant_append(w, &w->operation[i].inputs, &w->operation[i].n_inputs,
                       mutant_add(w, &new_input));
         mutant_append(w, &g->inputs, &g->n_inputs, n_operands(w));
-        mutant_emit(w, "operation %u: an additional INT32 input", i);
+        if (!conform_is_exempt(w))
+            mutant_emit(w, "operation %u: an additional INT32 input", i);
     }
 }
 
@@ -439,7 +436,8 @@ static void each_output_more(struct conform_walk *w)
         mutant_append(w, &w->operation[i].outputs, &w->operation[i].n_outputs,
                       mutant_add(w, &new_output));
         mutant_append(w, &g->outputs, &g->n_outputs, n_operands(w));
-        mutant_emit(w, "operation %u: an additional INT32 output", i);
+        if (!conform_is_exempt(w))
+            mutant_emit(w, "operation %u: an additional INT32 output", i);
     }
 }
 
@@ -496,7 +494,7 @@ const struct conform_mutation conform_mutations[] = {
     { .rule = "M10",
       .name = "operand type of operation",
       .each = each_operand_type,
-      .except = "types that the operand may have too: conform_may_have_type()" },
+      .except = "types that all operations accept: conform_is_exempt()" },
     { .rule = "M11", .name = "operation type", .each = each_operation_type },
     { .rule = "M12", .name = "input index", .each = each_input_index },
     { .rule = "M13", .name = "output index", .each = each_output_index },
@@ -504,17 +502,17 @@ const struct conform_mutation conform_mutations[] = {
     { .rule = "M15",
       .name = "operand removed",
       .each = each_operand_gap,
-      .except = "operands without which the model is valid: conform_may_lose_operand()" },
+      .except = "operands without which all operations are accepted: conform_is_exempt()" },
     { .rule = "M16", .name = "operation removed", .each = each_operation_gap },
     { .rule = "M17",
       .name = "input removed",
       .each = each_input_gap,
-      .except = "optional inputs: conform_may_lose_input()" },
+      .except = "optional inputs: conform_is_exempt()" },
     { .rule = "M18", .name = "output removed", .each = each_output_gap },
     { .rule = "M19",
       .name = "additional input",
       .each = each_input_more,
-      .except = "operations whose next input is an optional INT32: conform_may_gain_input()" },
+      .except = "operations whose next input is an optional INT32: conform_is_exempt()" },
     { .rule = "M20", .name = "additional output", .each = each_output_more },
     { .rule = "M21",
       .name = "preference",

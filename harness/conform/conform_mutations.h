@@ -1,8 +1,8 @@
 /* The mutations with which a conformance suite makes a valid model invalid, as data: one row per
  * mutation, which enumerates its mutants of any model.  Every driver must reject every mutant.
  *
- * Only the main subgraph is changed.  Mutants that would be valid models are left out: each row
- * names its exemptions, the tables are in harness/conform/conform_exempt.c. */
+ * Only the main subgraph is changed.  Mutants that can be valid models are left out: each row names
+ * its exemptions, some of which harness/conform/conform_exempt.h derives from the operations. */
 #ifndef HARNESS_CONFORM_MUTATIONS_H
 #define HARNESS_CONFORM_MUTATIONS_H
 
