@@ -7,7 +7,7 @@ static const struct role inputs[] = {
     [PADDINGS] = { "paddings", "number of elements before and after, for each dimension", "R2",
                    .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
     [VALUE] = { "pad_value", "padding value; the stored value of a quantised type", .slot = 1,
-                .draw = DRAW_OP },
+                .draw = DRAW_OP, .q = Q_SAME },
 };
 
 static const struct role outputs[] = {

@@ -43,8 +43,8 @@ void conform_model_done(struct conform_model *m);
 /* Computes example.expected with the reference. */
 void conform_model_expect(struct conform_model *m);
 
-/* The first that the driver supports of some operations with one output of few elements: RELU, or
- * else another one, of HAL 1.0 where there is one; and ADD of two inputs of four elements.  NULL:
+/* The first of the small texts that the driver supports: RELU, or else another one, of HAL 1.0
+ * where there is one; and the first of them that is ADD, of two inputs of four elements.  NULL:
  * none, which is then why the rule is not applicable. */
 const struct one_op *conform_relu(struct conform *c);
 const struct one_op *conform_sum(struct conform *c);
@@ -52,9 +52,10 @@ const struct one_op *conform_sum(struct conform *c);
 /* Whether the rule's version has the feature level that the model needs. */
 bool conform_model_is_of(const struct conform_model *m, const struct conform *c);
 
-/* harness/conform/conform_texts.c: operations whose results are exact in every arithmetic; the
- * second list, those with outputs without elements. */
+/* harness/conform/conform_texts.c: operations whose results are exact in every arithmetic.  Those
+ * before conform_n_small_texts have one output of few elements, and are in the order in which to
+ * try them.  The second list: those with outputs without elements. */
 extern const struct one_op conform_texts[], conform_empty_texts[];
-extern const int conform_n_texts, conform_n_empty_texts;
+extern const int conform_n_texts, conform_n_small_texts, conform_n_empty_texts;
 
 #endif

@@ -1,7 +1,7 @@
 #include "harness/conform/signed_example.h"
 #include "harness/conform/must.h"
 
-#include "golden/golden.h"
+#include "golden/model/compliance.h"
 
 uint8_t signed_code(uint8_t code)
 {
@@ -21,12 +21,18 @@ static void make_signed(struct tensor *t, struct arena *a)
     t->data = code;
 }
 
-/* Whether the operand is a scalar with the scale and zero point of the first operand. */
-static bool is_stored_value(const struct operation *o, uint32_t operand)
+/* Marks the scalars that are stored values with the scale and zero point of the first input. */
+static int mark_stored(const struct level_requirement *n, void *is_stored, struct why *w)
 {
-    enum { PAD_VALUE = 2 };
+    const struct call *c = n->call;
 
-    return o->code == OP_PAD_V2 && o->in[PAD_VALUE] == operand;
+    (void) w;
+    for (uint32_t k = 0; c && k < c->n_in; k++) {
+        const struct role *r = call_role(c, k);
+        if (c->arg[k] && !r->dims && r->q == Q_SAME)
+            ((bool *) is_stored)[c->arg[k] - n->now] = true;
+    }
+    return 0;
 }
 
 static void shift_stored(struct tensor *t, struct arena *a)
@@ -40,9 +46,11 @@ static void shift_stored(struct tensor *t, struct arena *a)
 
 void signed_example(const struct example *e, struct arena *a, struct example *ret_example)
 {
+    bool *is_stored = arena_alloc(a, e->model.graph[0].n_operands, sizeof *is_stored);
     struct graph *g;
 
     *ret_example = *e;
+    MUST(is_stored && model_levels(&e->model, mark_stored, is_stored, NULL, NULL) > 0);
     MUST(model_copy(&e->model, a, &ret_example->model) == 0);
     g = &ret_example->model.graph[0];
     ret_example->in = arena_copy(a, e->in, g->n_inputs * sizeof *e->in);
@@ -50,12 +58,12 @@ void signed_example(const struct example *e, struct arena *a, struct example *re
         if (operand_constant(&g->operand[i])) /* its new bytes are in the arena, in no pool */
             g->operand[i].life = LIFE_CONSTANT_COPY;
         make_signed(&g->operand[i].tensor, a);
-        if (is_stored_value(&g->operation[0], i))
+        if (is_stored[i])
             shift_stored(&g->operand[i].tensor, a);
     }
     for (uint32_t i = 0; i < g->n_inputs; i++) {
         make_signed(&ret_example->in[i], a);
-        if (is_stored_value(&g->operation[0], g->input[i]))
+        if (is_stored[g->input[i]])
             shift_stored(&ret_example->in[i], a);
     }
 }

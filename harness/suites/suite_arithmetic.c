@@ -58,20 +58,8 @@ static void relaxed(struct conform *c, const void *data)
 /* ---- coupling of quant8 and quant8_signed */
 
 /* For conform_models[i] of a single quant8 operation, the same model in quant8_signed; arena NULL:
- * none. */
+ * none, as where the operation has an operand that must be quant8. */
 static struct conform_model *signed_model;
-
-/* Operations whose quant8_signed results may differ from the quant8 ones. */
-static bool is_uncoupled(int32_t code)
-{
-    static const int32_t codes[] = { OP_HASHTABLE_LOOKUP, OP_LSH_PROJECTION, OP_CAST,
-                                     OP_QUANTIZED_16BIT_LSTM };
-
-    for (int i = 0; i < COUNT(codes); i++)
-        if (codes[i] == code)
-            return true;
-    return false;
-}
 
 static bool has_quant8(const struct graph *g)
 {
@@ -88,7 +76,7 @@ static void make_signed(const struct conform_model *m, struct conform_model *ret
     struct example e;
     struct why w;
 
-    if (g->n_operations != 1 || !has_quant8(g) || is_uncoupled(g->operation[0].code))
+    if (g->n_operations != 1 || !has_quant8(g))
         return;
     a = arena_new(0);
     signed_example(&m->example, a, &e);
