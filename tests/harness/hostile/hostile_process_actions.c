@@ -1,6 +1,6 @@
 /* Actions on the driver's own process: how it ends, what outlives the call, and its state. */
 #define _GNU_SOURCE
-#include "tests/harness/hostile.h"
+#include "tests/harness/hostile/hostile.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

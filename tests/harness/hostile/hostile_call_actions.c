@@ -1,6 +1,6 @@
 /* Actions on what a method is lent and on what it answers: memory, structures, callbacks, objects.
  * All writes go through volatile pointers, one byte at a time. */
-#include "tests/harness/hostile.h"
+#include "tests/harness/hostile/hostile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,206 +1,16 @@
 /* The driver of hostile.h: wraps that of `halcyon new-driver`, which runs ADD on HAL 1.2, adds the
  * methods of later versions, and does the action at the end of the chosen method. */
 #define _GNU_SOURCE
-#include "tests/harness/hostile.h"
+#include "tests/harness/hostile/hostile_methods.h"
 
-#include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 hal_driver_open_fn skeleton_open; /* harness/skeleton/, renamed */
-const char *hostile_list(void);
-
-char hostile_folder[4096] = ".";
-
-/* ---- the methods */
-
-enum at {
-    AT_OPEN,
-    AT_GET_CAPABILITIES,
-    AT_GET_TYPE,
-    AT_GET_VERSION_STRING,
-    AT_GET_SUPPORTED_EXTENSIONS,
-    AT_GET_NUMBER_OF_CACHE_FILES_NEEDED,
-    AT_GET_STATUS,
-    AT_GET_SUPPORTED_OPERATIONS,
-    AT_PREPARE_MODEL,
-    AT_PREPARE_CALLBACK,
-    AT_PREPARE_MODEL_FROM_CACHE,
-    AT_ALLOCATE,
-    AT_EXECUTE_SYNCHRONOUSLY,
-    AT_EXECUTE,
-    AT_EXECUTE_CALLBACK,
-    AT_EXECUTE_FENCED,
-    AT_GET_EXECUTION_INFO,
-    AT_CONFIGURE_BURST,
-    AT_BURST_EXECUTE,
-    AT_BURST_RELEASE_MEMORY,
-    AT_CREATE_REUSABLE_EXECUTION,
-    AT_REUSABLE_EXECUTE,
-    AT_REUSABLE_EXECUTE_FENCED,
-    AT_COPY_TO,
-    AT_COPY_FROM,
-    AT_RELEASE_MODEL,
-    AT_RELEASE_BURST,
-    AT_RELEASE_BUFFER,
-    AT_RELEASE_INFO,
-    AT_RELEASE_EXECUTION,
-    AT_CLOSE,
-    AT_DESTRUCTOR,
-    METHODS
-};
-
-#define HAS_EXECUTION (HAS_REQUEST | HAS_RESULT | HAS_STATUS)
-
-/* execute() is reached in drivers of HAL 1.0 and 1.1 only: the driver is one of 1.1 for it. */
-static const struct method methods[METHODS] = {
-    [AT_OPEN] = { "open", HAS_OBJECT },
-    [AT_GET_CAPABILITIES] = { "get_capabilities", HAS_VALUE | HAS_STATUS },
-    [AT_GET_TYPE] = { "get_type", HAS_VALUE | HAS_STATUS },
-    [AT_GET_VERSION_STRING] = { "get_version_string", HAS_VALUE | HAS_STATUS },
-    [AT_GET_SUPPORTED_EXTENSIONS] = { "get_supported_extensions", HAS_VALUE | HAS_STATUS },
-    [AT_GET_NUMBER_OF_CACHE_FILES_NEEDED] = { "get_number_of_cache_files_needed",
-                                              HAS_VALUE | HAS_STATUS },
-    [AT_GET_STATUS] = { "get_status", HAS_STATUS },
-    [AT_GET_SUPPORTED_OPERATIONS] = { "get_supported_operations",
-                                      HAS_MODEL | HAS_SUPPORTED | HAS_VALUE | HAS_STATUS },
-    [AT_PREPARE_MODEL] = { "prepare_model", HAS_MODEL | HAS_CALLBACK | HAS_OBJECT | HAS_STATUS },
-    [AT_PREPARE_CALLBACK] = { "prepare_callback", HAS_CALLBACK | HAS_OBJECT | HAS_STATUS },
-    [AT_PREPARE_MODEL_FROM_CACHE] = { "prepare_model_from_cache",
-                                      HAS_CALLBACK | HAS_OBJECT | HAS_STATUS },
-    [AT_ALLOCATE] = { "allocate", HAS_VALUE | HAS_OBJECT | HAS_STATUS },
-    [AT_EXECUTE_SYNCHRONOUSLY] = { "execute_synchronously", HAS_EXECUTION },
-    [AT_EXECUTE] = { "execute", HAS_REQUEST | HAS_CALLBACK | HAS_STATUS },
-    [AT_EXECUTE_CALLBACK] = { "execute_callback", HAS_REQUEST | HAS_CALLBACK | HAS_STATUS },
-    [AT_EXECUTE_FENCED] = { "execute_fenced", HAS_REQUEST | HAS_VALUE | HAS_OBJECT | HAS_STATUS },
-    [AT_GET_EXECUTION_INFO] = { "get_execution_info", HAS_VALUE | HAS_STATUS },
-    [AT_CONFIGURE_BURST] = { "configure_burst", HAS_OBJECT | HAS_STATUS },
-    [AT_BURST_EXECUTE] = { "burst_execute", HAS_EXECUTION },
-    [AT_BURST_RELEASE_MEMORY] = { "burst_release_memory", HAS_STATUS },
-    [AT_CREATE_REUSABLE_EXECUTION] = { "create_reusable_execution",
-                                       HAS_REQUEST | HAS_OBJECT | HAS_STATUS },
-    [AT_REUSABLE_EXECUTE] = { "reusable_execute", HAS_EXECUTION },
-    [AT_REUSABLE_EXECUTE_FENCED] = { "reusable_execute_fenced",
-                                     HAS_REQUEST | HAS_VALUE | HAS_OBJECT | HAS_STATUS },
-    [AT_COPY_TO] = { "copy_to", HAS_STATUS },
-    [AT_COPY_FROM] = { "copy_from", HAS_STATUS },
-    [AT_RELEASE_MODEL] = { "release_model", 0 },
-    [AT_RELEASE_BURST] = { "release_burst", 0 },
-    [AT_RELEASE_BUFFER] = { "release_buffer", 0 },
-    [AT_RELEASE_INFO] = { "release_info", 0 },
-    [AT_RELEASE_EXECUTION] = { "release_execution", 0 },
-    [AT_CLOSE] = { "close", 0 },
-    [AT_DESTRUCTOR] = { "destructor", 0 },
-};
-
-/* ---- the action */
-
-static const struct action *chosen; /* NULL: none */
-static enum at chosen_at;
-static unsigned chosen_call; /* 0: every call */
-static atomic_uint calls;    /* of the chosen method */
-
-/* Does the action, if it is that of this method, and returns the status to answer. */
-static long act(enum at at, struct hostile_call *c)
-{
-    char line[160];
-
-    if (!chosen || at != chosen_at)
-        return c->status;
-    c->method = &methods[at];
-    c->number = atomic_fetch_add(&calls, 1) + 1;
-    if (chosen_call && c->number != chosen_call)
-        return c->status;
-    int n = snprintf(line, sizeof(line), "hostile: %s in %s call %u\n", chosen->name,
-                     c->method->name, c->number);
-    if (write(STDERR_FILENO, line, (size_t) n) < 0)
-        c->number = 0; /* it is closed: done anyway */
-    chosen->act(c, chosen->n);
-    return c->status;
-}
-
-/* Of a method that only has a status. */
-static enum hal_status act_status(enum at at, enum hal_status status)
-{
-    return (enum hal_status) act(at, &(struct hostile_call){ .status = status });
-}
-
-/* Of one with results of `size` bytes at `value`. */
-static enum hal_status act_value(enum at at, enum hal_status status, void *value, size_t size)
-{
-    return (enum hal_status) act(
-        at, &(struct hostile_call){ .status = status, .value = value, .value_size = size });
-}
-
-void hostile_call_back(const struct hostile_call *c, long status, void *model)
-{
-    const struct hal_timing unknown = { HAL_NO_TIME, HAL_NO_TIME };
-
-    if (c->prepare)
-        c->prepare->notify(c->prepare, (enum hal_status) status, model);
-    else if (c->execution)
-        c->execution->notify(c->execution, (enum hal_status) status, 0, NULL, unknown);
-}
-
-void hostile_stay(void)
-{
-    Dl_info info;
-
-    if (dladdr((void *) (uintptr_t) hostile_stay, &info))
-        dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
-void hostile_thread(void *(*run)(void *argument), void *argument)
-{
-    pthread_t thread;
-
-    hostile_stay();
-
-    if (pthread_create(&thread, NULL, run, argument) == 0)
-        pthread_detach(thread);
-}
-
-void hostile_sleep_ms(long ms)
-{
-    struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
-
-    while (nanosleep(&left, &left) < 0) {
-    }
-}
-
-/* The callback, from a thread when the action is done in it. */
-static void *call_back(void *argument)
-{
-    struct hostile_call *c = argument;
-
-    act(c->prepare ? AT_PREPARE_CALLBACK : AT_EXECUTE_CALLBACK, c);
-    if (!c->is_mute)
-        hostile_call_back(c, c->status, c->object);
-    free(c);
-    return NULL;
-}
-
-/* Ends a method that calls back, after its action. */
-static enum hal_status finish(enum at at, struct hostile_call *c)
-{
-    bool is_late = chosen && (chosen_at == AT_PREPARE_CALLBACK || chosen_at == AT_EXECUTE_CALLBACK);
-    long status = act(at, c);
-    struct hostile_call *own = c->is_mute ? NULL : malloc(sizeof(*own));
-
-    if (own)
-        *own = *c;
-    if (own && is_late && status == HAL_NONE)
-        hostile_thread(call_back, own);
-    else if (own)
-        call_back(own);
-    return (enum hal_status) status;
-}
 
 /* ---- objects */
 
@@ -361,19 +171,20 @@ static enum hal_status burst_execute(struct hal_burst *self, const struct hal_re
     c.status = HAL_INVALID_ARGUMENT;
     if (n_identifiers == request->n_pools)
         c.status = compute(((struct burst *) self)->model, own_version, request, config, result);
-    return (enum hal_status) act(AT_BURST_EXECUTE, &c);
+    return (enum hal_status) hostile_act(AT_BURST_EXECUTE, &c);
 }
 
 static enum hal_status burst_release_memory(struct hal_burst *self, int64_t identifier)
 {
     (void) self;
-    return act_status(AT_BURST_RELEASE_MEMORY, identifier < 0 ? HAL_INVALID_ARGUMENT : HAL_NONE);
+    return hostile_act_status(AT_BURST_RELEASE_MEMORY,
+                              identifier < 0 ? HAL_INVALID_ARGUMENT : HAL_NONE);
 }
 
 static void release_burst(struct hal_burst *self)
 {
     free(self);
-    act_status(AT_RELEASE_BURST, HAL_NONE);
+    hostile_act_status(AT_RELEASE_BURST, HAL_NONE);
 }
 
 static enum hal_status configure_burst(struct hal_prepared_model *self, enum hal_version version,
@@ -387,7 +198,7 @@ static enum hal_status configure_burst(struct hal_prepared_model *self, enum hal
     (void) version;
     if (b)
         *b = (struct burst){ { &table }, (struct model *) self };
-    act(AT_CONFIGURE_BURST, &c);
+    hostile_act(AT_CONFIGURE_BURST, &c);
     *ret_burst = c.object;
     return (enum hal_status) c.status;
 }
@@ -398,13 +209,13 @@ static enum hal_status get_execution_info(struct hal_fenced_info *self,
 {
     (void) self;
     *ret_launched = *ret_fenced = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    return act_value(AT_GET_EXECUTION_INFO, HAL_NONE, ret_fenced, sizeof(*ret_fenced));
+    return hostile_act_value(AT_GET_EXECUTION_INFO, HAL_NONE, ret_fenced, sizeof(*ret_fenced));
 }
 
 static void release_info(struct hal_fenced_info *self)
 {
     free(self);
-    act_status(AT_RELEASE_INFO, HAL_NONE);
+    hostile_act_status(AT_RELEASE_INFO, HAL_NONE);
 }
 
 /* Executes when all fences have signalled; it has then completed. */
@@ -433,7 +244,7 @@ static enum hal_status execute_after(enum at at, struct model *m, enum hal_versi
         c.object = info;
     else
         free(info);
-    act(at, &c);
+    hostile_act(at, &c);
     *ret_info = c.object;
     return (enum hal_status) c.status;
 }
@@ -460,7 +271,7 @@ static enum hal_status reusable_execute(struct hal_execution *self, uint64_t dea
 
     (void) deadline;
     c.status = compute(e->model, HAL_FL8, &e->request.hal, &no_config, result);
-    return (enum hal_status) act(AT_REUSABLE_EXECUTE, &c);
+    return (enum hal_status) hostile_act(AT_REUSABLE_EXECUTE, &c);
 }
 
 static enum hal_status reusable_execute_fenced(struct hal_execution *self, uint32_t n_wait_for,
@@ -483,7 +294,7 @@ static void release_execution(struct hal_execution *self)
         if (r->pools[i].memory.fd >= 0)
             close(r->pools[i].memory.fd);
     free(self);
-    act_status(AT_RELEASE_EXECUTION, HAL_NONE);
+    hostile_act_status(AT_RELEASE_EXECUTION, HAL_NONE);
 }
 
 static enum hal_status create_reusable_execution(struct hal_prepared_model *self,
@@ -509,7 +320,7 @@ static enum hal_status create_reusable_execution(struct hal_prepared_model *self
         c.object = e;
     else
         free(e);
-    act(AT_CREATE_REUSABLE_EXECUTION, &c);
+    hostile_act(AT_CREATE_REUSABLE_EXECUTION, &c);
     *ret_execution = c.object;
     return (enum hal_status) c.status;
 }
@@ -525,7 +336,7 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     struct hostile_call c = { .request = request, .result = result };
 
     c.status = compute((struct model *) self, version, request, config, result);
-    return (enum hal_status) act(AT_EXECUTE_SYNCHRONOUSLY, &c);
+    return (enum hal_status) hostile_act(AT_EXECUTE_SYNCHRONOUSLY, &c);
 }
 
 static enum hal_status execute(struct hal_prepared_model *self, enum hal_version version,
@@ -539,7 +350,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
 
     (void) version;
     c.status = compute((struct model *) self, HAL_1_2, request, config, &result);
-    return finish(AT_EXECUTE, &c);
+    return hostile_finish(AT_EXECUTE, &c);
 }
 
 static void release_model(struct hal_prepared_model *self)
@@ -548,7 +359,7 @@ static void release_model(struct hal_prepared_model *self)
 
     m->inner->methods->release(m->inner);
     free(m);
-    act_status(AT_RELEASE_MODEL, HAL_NONE);
+    hostile_act_status(AT_RELEASE_MODEL, HAL_NONE);
 }
 
 static uint64_t bytes_of(const struct hal_operand *o)
@@ -611,9 +422,9 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
     if (kept.prepared)
         c.object = new_model(&model->main, kept.prepared);
     if (c.status != HAL_NONE || kept.prepared)
-        return finish(AT_PREPARE_MODEL, &c);
+        return hostile_finish(AT_PREPARE_MODEL, &c);
     c.status = kept.status; /* a model that is not supported: launched, its callback fails */
-    finish(AT_PREPARE_MODEL, &c);
+    hostile_finish(AT_PREPARE_MODEL, &c);
     return HAL_NONE;
 }
 
@@ -625,7 +436,7 @@ static enum hal_status prepare_model_from_cache(struct hal_driver *self, enum ha
     struct hostile_call c = { .prepare = callback, .status = HAL_GENERAL_FAILURE };
 
     (void) self, (void) version, (void) config;
-    return finish(AT_PREPARE_MODEL_FROM_CACHE, &c);
+    return hostile_finish(AT_PREPARE_MODEL_FROM_CACHE, &c);
 }
 
 /* ---- buffers */
@@ -642,7 +453,7 @@ static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory 
     else if (status == HAL_NONE &&
              pwrite(to->fd, b->data, b->bytes, (off_t) to->offset) != (ssize_t) b->bytes)
         status = HAL_GENERAL_FAILURE;
-    return act_status(AT_COPY_TO, status);
+    return hostile_act_status(AT_COPY_TO, status);
 }
 
 static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memory *from,
@@ -658,7 +469,7 @@ static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memor
              pread(from->fd, b->data, b->bytes, (off_t) from->offset) != (ssize_t) b->bytes)
         status = HAL_GENERAL_FAILURE;
     b->is_written = status == HAL_NONE;
-    return act_status(AT_COPY_FROM, status);
+    return hostile_act_status(AT_COPY_FROM, status);
 }
 
 static void release_buffer(struct hal_buffer *self)
@@ -672,7 +483,7 @@ static void release_buffer(struct hal_buffer *self)
     pthread_mutex_unlock(&lock);
     free(b->data);
     free(b);
-    act_status(AT_RELEASE_BUFFER, HAL_NONE);
+    hostile_act_status(AT_RELEASE_BUFFER, HAL_NONE);
 }
 
 static struct buffer *new_buffer(uint64_t bytes)
@@ -715,7 +526,7 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
                               .object = b,
                               .value = ret_token,
                               .value_size = sizeof(*ret_token) };
-    act(AT_ALLOCATE, &c);
+    hostile_act(AT_ALLOCATE, &c);
     *ret_buffer = c.object;
     return (enum hal_status) c.status;
 }
@@ -730,20 +541,21 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
     (void) self;
     if (status == HAL_NONE && version >= HAL_1_3)
         ret->if_performance = ret->while_performance = ret->relaxed_tensor;
-    return act_value(AT_GET_CAPABILITIES, status, ret, sizeof(*ret));
+    return hostile_act_value(AT_GET_CAPABILITIES, status, ret, sizeof(*ret));
 }
 
 static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *ret_type)
 {
     (void) self;
-    return act_value(AT_GET_TYPE, inner->get_type(inner, ret_type), ret_type, sizeof(*ret_type));
+    return hostile_act_value(AT_GET_TYPE, inner->get_type(inner, ret_type), ret_type,
+                             sizeof(*ret_type));
 }
 
 static enum hal_status get_version_string(struct hal_driver *self, const char **ret_version)
 {
     (void) self;
-    return act_value(AT_GET_VERSION_STRING, inner->get_version_string(inner, ret_version),
-                     ret_version, sizeof(const char *));
+    return hostile_act_value(AT_GET_VERSION_STRING, inner->get_version_string(inner, ret_version),
+                             ret_version, sizeof(const char *));
 }
 
 static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_t *ret_n,
@@ -752,7 +564,7 @@ static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_
     (void) self;
     *ret_n = 0;
     *ret_extension = NULL;
-    return act_value(AT_GET_SUPPORTED_EXTENSIONS, HAL_NONE, ret_n, sizeof(*ret_n));
+    return hostile_act_value(AT_GET_SUPPORTED_EXTENSIONS, HAL_NONE, ret_n, sizeof(*ret_n));
 }
 
 static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
@@ -760,15 +572,15 @@ static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
 {
     (void) self;
     *ret_n_model = *ret_n_data = 0;
-    return act_value(AT_GET_NUMBER_OF_CACHE_FILES_NEEDED, HAL_NONE, ret_n_data,
-                     sizeof(*ret_n_data));
+    return hostile_act_value(AT_GET_NUMBER_OF_CACHE_FILES_NEEDED, HAL_NONE, ret_n_data,
+                             sizeof(*ret_n_data));
 }
 
 static enum hal_device_status get_status(struct hal_driver *self)
 {
     (void) self;
-    return (enum hal_device_status) act(AT_GET_STATUS,
-                                        &(struct hostile_call){ .status = HAL_DEVICE_AVAILABLE });
+    return (enum hal_device_status) hostile_act(
+        AT_GET_STATUS, &(struct hostile_call){ .status = HAL_DEVICE_AVAILABLE });
 }
 
 static enum hal_status get_supported_operations(struct hal_driver *self, enum hal_version version,
@@ -782,7 +594,7 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
     (void) self;
     c.status =
         inner->get_supported_operations(inner, inner_version(version), model, supported, ret_n);
-    return (enum hal_status) act(AT_GET_SUPPORTED_OPERATIONS, &c);
+    return (enum hal_status) hostile_act(AT_GET_SUPPORTED_OPERATIONS, &c);
 }
 
 static void close_driver(struct hal_driver *self)
@@ -790,7 +602,7 @@ static void close_driver(struct hal_driver *self)
     (void) self;
     inner->close(inner);
     inner = NULL;
-    act_status(AT_CLOSE, HAL_NONE);
+    hostile_act_status(AT_CLOSE, HAL_NONE);
 }
 
 static struct hal_driver driver = {
@@ -810,94 +622,27 @@ static struct hal_driver driver = {
     .close = close_driver,
 };
 
-/* ---- choosing */
-
-static const struct action_list *const lists[] = { &hostile_call_actions, &hostile_process_actions,
-                                                   &hostile_outside_actions };
-
-static const struct action *find_action(const char *name)
-{
-    for (size_t k = 0; k < COUNT(lists); k++)
-        for (size_t i = 0; i < lists[k]->n; i++)
-            if (strcmp(lists[k]->action[i].name, name) == 0)
-                return &lists[k]->action[i];
-    return NULL;
-}
-
-/* Parses ACTION@METHOD[:N][&FOLDER].  False: there is no such action or method. */
-static bool choose(const char *arguments)
-{
-    char name[64], method[64];
-    int n = 0;
-
-    if (sscanf(arguments, "%63[^@]@%63[^:&]%n", name, method, &n) != 2)
-        return false;
-    if (arguments[n] == ':') {
-        char *end;
-        chosen_call = (unsigned) strtoul(arguments + n + 1, &end, 10);
-        n = (int) (end - arguments);
-    }
-    if (arguments[n] == '&')
-        snprintf(hostile_folder, sizeof(hostile_folder), "%s", arguments + n + 1);
-    chosen = find_action(name);
-    while (chosen_at < METHODS && strcmp(methods[chosen_at].name, method) != 0)
-        chosen_at++;
-    return chosen && chosen_at < METHODS &&
-           (chosen->needs & methods[chosen_at].has) == chosen->needs;
-}
-
 hal_driver_open_fn hal_driver_open;
 struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, char *why,
                                    size_t why_size)
 {
     struct hostile_call c = { .object = &driver };
 
-    if (*arguments && !choose(arguments)) {
+    if (*arguments && !hostile_choose(arguments)) {
         snprintf(why, why_size, "expected ACTION@METHOD[:N][&FOLDER] that fit each other");
         return NULL;
     }
-    if (chosen && (chosen_at == AT_EXECUTE || chosen_at == AT_EXECUTE_CALLBACK))
+    if (hostile_is_chosen(AT_EXECUTE) || hostile_is_chosen(AT_EXECUTE_CALLBACK))
         own_version = HAL_1_1;
     driver.hal_version = own_version;
     inner = skeleton_open(abi_version, "", why, why_size);
     if (!inner)
         return NULL;
-    act(AT_OPEN, &c);
+    hostile_act(AT_OPEN, &c);
     return c.object;
 }
 
 __attribute__((destructor)) static void destructor(void)
 {
-    act_status(AT_DESTRUCTOR, HAL_NONE);
-}
-
-/* ---- the list */
-
-static void list_actions(FILE *to, const struct action_list *list)
-{
-    static const char *const expectations[] = {
-        [EXPECT_VIOLATION] = "violation", [EXPECT_DEATH] = "death", [EXPECT_LEGAL] = "legal",
-        [EXPECT_CONTAINED] = "contained", [EXPECT_HANG] = "hang",   [EXPECT_LATE] = "late",
-    };
-
-    for (size_t i = 0; i < list->n; i++)
-        fprintf(to, "action\t%s\t%u\t%s\t%s\n", list->action[i].name, list->action[i].needs,
-                expectations[list->action[i].expect], list->action[i].doc);
-}
-
-/* Lines "action NAME NEEDS EXPECTATION DOC" and "method NAME HAS", separated by tabs. */
-const char *hostile_list(void)
-{
-    static char *text;
-    size_t length;
-    FILE *to = text ? NULL : open_memstream(&text, &length);
-
-    if (!to)
-        return text ? text : "";
-    for (size_t k = 0; k < COUNT(lists); k++)
-        list_actions(to, lists[k]);
-    for (int i = 0; i < METHODS; i++)
-        fprintf(to, "method\t%s\t%u\n", methods[i].name, methods[i].has);
-    fclose(to);
-    return text;
+    hostile_act_status(AT_DESTRUCTOR, HAL_NONE);
 }

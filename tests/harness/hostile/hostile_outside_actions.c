@@ -4,7 +4,7 @@
  * Attacks on processes are aimed at ancestors whose name begins with "halcyon" only.  Actions that
  * would reach others are done only where is_contained(). */
 #define _GNU_SOURCE
-#include "tests/harness/hostile.h"
+#include "tests/harness/hostile/hostile.h"
 
 #include <dirent.h>
 #include <errno.h>
