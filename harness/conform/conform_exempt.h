@@ -9,9 +9,9 @@
  * that its record accepts at the walk's version.  Ranks, shapes, values and quantisation are not
  * considered, since Android's validation checks only some of them before execution.
  *
- * The mutant must have the operations of the valid model in their order.  Operations
- * that run subgraphs and those of extensions accept only the signature that they have in the valid
- * model, a loop also one with fewer outputs. */
+ * The mutant must have the operations of the valid model in their order.  Operations that run
+ * subgraphs and those of extensions accept only the signature that they have in the valid model, a
+ * loop also one with fewer outputs. */
 bool conform_is_exempt(const struct conform_walk *w);
 
 #endif

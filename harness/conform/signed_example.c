@@ -21,10 +21,11 @@ static void make_signed(struct tensor *t, struct arena *a)
     t->data = code;
 }
 
-/* Marks the scalars that are stored values with the scale and zero point of the first input. */
+/* Marks the main graph's scalars that are stored values with the scale and zero point of the first
+ * input. */
 static int mark_stored(const struct level_requirement *n, void *is_stored, struct why *w)
 {
-    const struct call *c = n->call;
+    const struct call *c = n->graph == 0 ? n->call : NULL;
 
     (void) w;
     for (uint32_t k = 0; c && k < c->n_in; k++) {
