@@ -403,13 +403,15 @@ struct hal_extension_prefix {
 
 struct hal_model {
     struct hal_subgraph main;
-    uint32_t n_referenced; /* subgraphs of IF and WHILE; may refer to each other, no cycles */
+    uint32_t n_referenced; /* subgraphs of IF and WHILE, which may refer to each other, no cycles;
+                              since 1.3; 0 */
     const struct hal_subgraph *referenced;
     const uint8_t *operand_values; /* values of CONSTANT_COPY, each aligned to its element */
     uint64_t operand_values_length;
     uint32_t n_pools; /* values of CONSTANT_REFERENCE */
     const struct hal_memory *pools;
-    bool relaxed; /* TENSOR_FLOAT32 may be computed with the range and precision of fp16 */
+    bool relaxed; /* TENSOR_FLOAT32 may be computed with the range and precision of fp16; since 1.1;
+                     false */
     uint32_t n_extension_prefixes;
     const struct hal_extension_prefix *extension_name_to_prefix;
 };
@@ -482,7 +484,8 @@ struct hal_result {
 struct hal_execution_config {
     bool measure;          /* since 1.2; false */
     uint64_t deadline;     /* since 1.3, in bursts since feature level 5; HAL_NO_DEADLINE */
-    uint64_t loop_timeout; /* ns per WHILE; versions as deadline; HAL_NO_TIME: the default */
+    uint64_t loop_timeout; /* ns per WHILE; since 1.3, in bursts since feature level 5; HAL_NO_TIME,
+                              for the default */
     uint32_t n_hints;      /* since feature level 8; 0 */
     const struct hal_token_value *hints;
     uint32_t n_extension_prefixes; /* of the hints; since feature level 8; 0 */

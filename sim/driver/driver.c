@@ -11,15 +11,17 @@
 
 #define LOG_TAG "Driver"
 
-int driver_check_entry(const struct driver *d, enum hal_version version, enum hal_version first,
-                       enum hal_version last, struct why *w)
+int driver_check_entry(const struct driver *d, enum hal_version version, Wire__Method method,
+                       struct why *w)
 {
+    const struct wire_method *m = wire_method(method);
+
     REQUIRE(w,
             hal_level(version) && version >= d->base.lowest_version &&
                 version <= d->base.hal_version,
             "a call of HAL version %d to a driver of HAL %s to %s", (int) version,
             hal_version_name(d->base.lowest_version), hal_version_name(d->base.hal_version));
-    REQUIRE(w, version >= first && version <= last, "the method is not part of HAL %s",
+    REQUIRE(w, version >= m->since && version <= m->until, "the method is not part of HAL %s",
             hal_version_name(version));
     return 0;
 }
@@ -131,7 +133,7 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
     struct why w;
 
     TRACE(LD, PI, "get_capabilities");
-    if (driver_check_entry(d, version, HAL_1_0, HAL_FL8, &w) < 0)
+    if (driver_check_entry(d, version, WIRE__METHOD__GET_CAPABILITIES, &w) < 0)
         return driver_log_failure("get_capabilities", version, &w);
     if (VLOG_IS_ON(DRIVER) && !hal_capabilities_are_lossless(&d->engine->capabilities, version))
         log_write(LOG_WARNING, LOG_TAG,

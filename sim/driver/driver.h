@@ -14,6 +14,7 @@
 #include "sim/driver/request.h"
 #include "sim/hal/convert.h"
 #include "sim/hal/hal_result.h"
+#include "sim/wire/wire_methods.h"
 
 /* The bursts of a driver, and the thread that frees the caches of idle ones. */
 struct bursts {
@@ -70,10 +71,9 @@ struct prepared {
     atomic_uint references; /* the client's, and one per execution, burst and reusable execution */
 };
 
-/* Checks that the driver has an entry point of that version for a method that exists from `first`
- * to `last`.  WHY_INVALID. */
-int driver_check_entry(const struct driver *d, enum hal_version version, enum hal_version first,
-                       enum hal_version last, struct why *w);
+/* Checks that the driver has an entry point of that version for the method.  WHY_INVALID. */
+int driver_check_entry(const struct driver *d, enum hal_version version, Wire__Method method,
+                       struct why *w);
 /* HAL_GENERAL_FAILURE of a method that the driver's version does not have. */
 enum hal_status driver_too_old(enum hal_version since);
 /* Nanoseconds until a deadline, on the clock of that version; 0: past; HAL_NO_TIME: no deadline. */

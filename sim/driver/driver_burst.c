@@ -348,7 +348,7 @@ enum hal_status driver_configure_burst(struct hal_prepared_model *self, enum hal
     struct why w;
 
     failure_text_clear();
-    if (driver_check_entry(p->driver, version, HAL_1_2, HAL_FL8, &w) < 0)
+    if (driver_check_entry(p->driver, version, WIRE__METHOD__CONFIGURE_BURST, &w) < 0)
         return driver_log_failure("configure_burst", version, &w);
     b = calloc(1, sizeof(*b));
     if (!b)

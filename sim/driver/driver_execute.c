@@ -306,7 +306,7 @@ enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
     TRACE(LD, PE, "execute_synchronously");
     failure_text_clear();
     hal_clear_result(result);
-    if (driver_check_entry(p->driver, version, HAL_1_2, HAL_FL8, &w) < 0 ||
+    if (driver_check_entry(p->driver, version, WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, &w) < 0 ||
         driver_check_capacity(result, p->base.n_outputs, &w) < 0)
         return driver_log_failure("execute_synchronously", version, &w);
     status = execution_open_reusing(&x, p, version, request, config, lent);
@@ -370,7 +370,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
 
     TRACE(LD, PE, "execute");
     failure_text_clear();
-    if (driver_check_entry(p->driver, version, HAL_1_0, HAL_1_3, &w) < 0)
+    if (driver_check_entry(p->driver, version, WIRE__METHOD__EXECUTE, &w) < 0)
         return hal_fail_execution(callback, driver_log_failure("execute", version, &w));
     l = calloc(1, sizeof(*l));
     if (!l)

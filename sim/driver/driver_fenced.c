@@ -285,7 +285,8 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
     failure_text_clear();
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
-    if (driver_check_entry(((struct prepared *) self)->driver, version, HAL_1_3, HAL_FL8, &w) < 0 ||
+    if (driver_check_entry(((struct prepared *) self)->driver, version,
+                           WIRE__METHOD__EXECUTE_FENCED, &w) < 0 ||
         hal_check_time("a duration", duration, version, &w) < 0)
         return driver_log_failure("execute_fenced", version, &w);
     x = malloc(sizeof(*x));

@@ -54,7 +54,7 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
          hal->main.n_outputs, hal->n_referenced, hal->n_pools);
     if (!l.arena)
         return why_no_memory(w);
-    if (driver_check_entry(d, version, HAL_1_0, HAL_FL8, w) == 0 &&
+    if (driver_check_entry(d, version, WIRE__METHOD__PREPARE_MODEL, w) == 0 &&
         load_into(d, hal, version, &l, w) == 0) {
         *ret_loaded = l;
         return 0;
@@ -298,7 +298,7 @@ static int check_cached(const struct driver *d, enum hal_version version,
 {
     config->preference = HAL_FAST_SINGLE_ANSWER;
     config->priority = HAL_PRIORITY_MEDIUM;
-    TRY(driver_check_entry(d, version, HAL_1_2, HAL_FL8, w));
+    TRY(driver_check_entry(d, version, WIRE__METHOD__PREPARE_MODEL_FROM_CACHE, w));
     return check_config(config, version, w);
 }
 

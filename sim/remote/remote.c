@@ -20,6 +20,7 @@
 #include "sim/base/peer_credentials.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/remote/remote_internal.h"
+#include "sim/wire/wire_methods.h"
 
 #define LOG_TAG "Remote"
 
@@ -190,7 +191,7 @@ static int exchange(struct remote_channel *c, Wire__Call *call, const struct wir
     struct reply_wait wait;
     ProtobufCMessage *m;
 
-    TRACE_COMPUTED(LI, wire_method_phase(call->method), wire_method_name(call->method));
+    TRACE_COMPUTED(LI, wire_method(call->method)->phase, wire_method_name(call->method));
     reply_wait_begin(&wait, c->limit);
     call->processor = spin_processor();
     if (wire_send(c->socket, &call->base, fds, w) < 0 && (w->code == WHY_MEMORY || !has_answer(c)))
@@ -378,32 +379,6 @@ void remote_release(struct remote *r, uint64_t handle)
     remote_end(&q);
 }
 
-/* ---- results */
-
-struct hal_timing remote_take_timing(const Wire__Timing *t)
-{
-    return t ? (struct hal_timing){ t->on_device, t->in_driver } : hal_unknown_timing;
-}
-
-bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,
-                        struct hal_result *result)
-{
-    if (n > result->capacity)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        struct hal_output_shape *s = &result->shapes[i];
-        if (shapes[i]->n_dims > HAL_MAX_RANK)
-            return false;
-        *s = (struct hal_output_shape){ .n_dims = (uint32_t) shapes[i]->n_dims,
-                                        .is_sufficient = shapes[i]->is_sufficient };
-        if (s->n_dims)
-            memcpy(s->dims, shapes[i]->dims, s->n_dims * sizeof(*s->dims));
-    }
-    result->n_shapes = (uint32_t) n;
-    result->timing = remote_take_timing(timing);
-    return true;
-}
-
 /* ---- contract violations of the driver that no result shows */
 
 void remote_record_violation(struct remote *r, const char *fmt, ...)
@@ -502,7 +477,7 @@ int remote_open_socket(int socket, const struct reply_timeout *timeout,
         close(socket);
         return why_no_memory(w);
     }
-    *r = (struct remote){ .arena = arena_new(0),
+    *r = (struct remote){ .arena = arena_new(REMOTE_REPLY_MEMORY),
                           .events = -1,
                           .stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
     if (timeout)

@@ -3,6 +3,7 @@
  * a call. */
 #include <stdlib.h>
 
+#include "golden/base/trace.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/remote/burst_client.h"
 #include "sim/remote/remote_internal.h"

@@ -9,63 +9,37 @@
 
 /* ---- properties */
 
-static enum hal_status as_status(int32_t s)
+static int take_info(struct remote *r, const Wire__DriverInfo *m, struct why *w)
 {
-    return (unsigned) s < HAL_STATUS_COUNT ? (enum hal_status) s : HAL_GENERAL_FAILURE;
-}
+    struct wire_passing p = { .arena = r->arena };
+    struct hal_driver_info *i = &r->info.driver;
 
-static int take_extension(struct arena *a, const Wire__Extension *m, struct hal_extension *e,
-                          struct why *w)
-{
-    struct hal_extension_type *t = arena_alloc(a, m->n_types, sizeof(*t));
-
-    e->name = arena_strdup(a, m->name);
-    if (!t || !e->name)
-        return why_no_memory(w);
-    for (size_t i = 0; i < m->n_types; i++)
-        t[i] = (struct hal_extension_type){ (uint16_t) m->types[i]->type, m->types[i]->is_tensor,
-                                            m->types[i]->byte_size };
-    e->n_types = (uint32_t) m->n_types;
-    e->type = t;
+    TRY(wire_take(&hal_driver_info_record, m, &p, i, w));
+    REQUIRE(w, i->protocol == WIRE_PROTOCOL && i->abi_version == HAL_ABI_VERSION,
+            "protocol %u and ABI version %u of hal.h, expected %d and %d", i->protocol,
+            i->abi_version, WIRE_PROTOCOL, HAL_ABI_VERSION);
+    REQUIRE(w, hal_level(i->hal_version), "its driver has the unknown HAL version %d",
+            (int) i->hal_version);
+    REQUIRE(w, hal_level(i->lowest_version), "its driver has the unknown lowest HAL version %d",
+            (int) i->lowest_version);
+    r->base.name = i->name;
+    r->base.abi_version = i->abi_version;
+    r->base.hal_version = i->hal_version;
+    r->base.lowest_version = i->lowest_version;
     return 0;
 }
 
-static int take_info(struct remote *r, const Wire__Info *m, struct why *w)
+/* The rows are in r->arena; nothing else of capabilities has a pointer. */
+static int take_capabilities(struct remote *r, const Wire__Capabilities *m,
+                             struct hal_capabilities *ret_capabilities, struct why *w)
 {
-    struct hal_extension *e = arena_alloc(r->arena, m->n_extensions, sizeof(*e));
+    struct wire_passing p = { .arena = r->arena };
 
-    if (!e)
-        return why_no_memory(w);
-    REQUIRE(w, m->protocol == WIRE_PROTOCOL && m->abi_version == HAL_ABI_VERSION,
-            "protocol %u and ABI version %u of hal.h, expected %d and %d", m->protocol,
-            m->abi_version, WIRE_PROTOCOL, HAL_ABI_VERSION);
-    REQUIRE(w, hal_level((enum hal_version) m->hal_version),
-            "its driver has the unknown HAL version %d", (int) m->hal_version);
-    REQUIRE(w, hal_level((enum hal_version) m->lowest_version),
-            "its driver has the unknown lowest HAL version %d", (int) m->lowest_version);
-    for (size_t i = 0; i < m->n_extensions; i++)
-        TRY(take_extension(r->arena, m->extensions[i], &e[i], w));
-    r->info.type_status = as_status(m->type_status);
-    r->info.type = (enum hal_device_type) m->type;
-    r->info.version_status = as_status(m->version_status);
-    r->info.version = arena_strdup(r->arena, m->version);
-    r->info.extensions_status = as_status(m->extensions_status);
-    r->info.n_extensions = (uint32_t) m->n_extensions;
-    r->info.extensions = e;
-    r->info.cache_status = as_status(m->cache_status);
-    r->info.n_model_cache = m->n_model_cache;
-    r->info.n_data_cache = m->n_data_cache;
-    r->base.name = arena_strdup(r->arena, m->name);
-    r->base.abi_version = HAL_ABI_VERSION;
-    r->base.hal_version = (enum hal_version) m->hal_version;
-    r->base.lowest_version = (enum hal_version) m->lowest_version;
-    return r->info.version && r->base.name ? 0 : why_no_memory(w);
-}
-
-static struct hal_performance take_performance(const Wire__Performance *m)
-{
-    return m ? (struct hal_performance){ m->exec_time, m->power_usage }
-             : (struct hal_performance){ 0 };
+    REQUIRE(w, m, "the service returned no capabilities");
+    pthread_mutex_lock(&r->asking);
+    int rc = wire_take(&hal_capabilities_record, m, &p, ret_capabilities, w);
+    pthread_mutex_unlock(&r->asking);
+    return rc;
 }
 
 static enum hal_status ask_capabilities(struct remote *r, enum hal_version version,
@@ -77,22 +51,11 @@ static enum hal_status ask_capabilities(struct remote *r, enum hal_version versi
     if (remote_begin(r, WIRE__METHOD__GET_CAPABILITIES, version, &q) < 0)
         return remote_failure(&q);
     status = remote_run(&q);
-    const Wire__Capabilities *m = status == HAL_NONE ? q.reply->capabilities : NULL;
-    pthread_mutex_lock(&r->asking);
-    struct hal_operand_performance *p = m ? arena_alloc(r->arena, m->n_operands, sizeof(*p)) : NULL;
-    pthread_mutex_unlock(&r->asking);
-    for (size_t i = 0; p && i < m->n_operands; i++)
-        p[i] = (struct hal_operand_performance){ m->operands[i]->type,
-                                                 take_performance(m->operands[i]) };
-    if (p)
-        *ret_capabilities = (struct hal_capabilities){ take_performance(m->relaxed_scalar),
-                                                       take_performance(m->relaxed_tensor),
-                                                       take_performance(m->if_performance),
-                                                       take_performance(m->while_performance),
-                                                       (uint32_t) m->n_operands,
-                                                       p };
+    if (status == HAL_NONE &&
+        take_capabilities(r, q.reply->capabilities, ret_capabilities, &q.why) < 0)
+        status = HAL_GENERAL_FAILURE;
     remote_end(&q);
-    return status == HAL_NONE && !p ? HAL_GENERAL_FAILURE : status;
+    return status;
 }
 
 /* Queried once per version, as a driver's capabilities are constant. */
@@ -123,7 +86,7 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
 
 static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *ret_type)
 {
-    const struct remote_info *i = &((struct remote *) self)->info;
+    const struct hal_driver_info *i = &((struct remote *) self)->info.driver;
 
     failure_text_clear();
     if (i->type_status == HAL_NONE)
@@ -133,7 +96,7 @@ static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *r
 
 static enum hal_status get_version_string(struct hal_driver *self, const char **ret_version)
 {
-    const struct remote_info *i = &((struct remote *) self)->info;
+    const struct hal_driver_info *i = &((struct remote *) self)->info.driver;
 
     failure_text_clear();
     if (i->version_status == HAL_NONE)
@@ -144,7 +107,7 @@ static enum hal_status get_version_string(struct hal_driver *self, const char **
 static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_t *ret_n,
                                                 const struct hal_extension **ret_extension)
 {
-    const struct remote_info *i = &((struct remote *) self)->info;
+    const struct hal_driver_info *i = &((struct remote *) self)->info.driver;
 
     failure_text_clear();
     if (i->extensions_status == HAL_NONE) {
@@ -157,7 +120,7 @@ static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_
 static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
                                                         uint32_t *ret_n_model, uint32_t *ret_n_data)
 {
-    const struct remote_info *i = &((struct remote *) self)->info;
+    const struct hal_driver_info *i = &((struct remote *) self)->info.driver;
 
     failure_text_clear();
     if (i->cache_status == HAL_NONE) {
@@ -188,7 +151,7 @@ static enum hal_status put_model(struct remote_call *q, const struct hal_model *
 {
     struct hal_model crossing;
 
-    if (wire_check_lists(&wire_model_record, model, &q->why) < 0 ||
+    if (wire_check_lists(&hal_model_record, model, &q->why) < 0 ||
         shared_pools_of_model(model, q->a, ret_shared, &crossing, &q->why) < 0 ||
         wire_encode_model(&crossing, q->a, &q->fds, &q->call.model, &q->why) < 0)
         return remote_failure(q);
@@ -223,7 +186,8 @@ static int put_prepare_config(struct remote_call *q, const struct hal_prepare_co
 {
     struct wire_passing p = { .arena = q->a, .fds = &q->fds };
 
-    return wire_put(&wire_prepare_config_record, config, &p, &q->call.prepare, &q->why);
+    return wire_put(&hal_prepare_config_record, &wire__prepare_config__descriptor, config, &p,
+                    &q->call.prepare, &q->why);
 }
 
 /* The callback is called exactly once: by an event, or here if the call was not executed. */
@@ -394,8 +358,6 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
     uint64_t *handles = arena_alloc(q.a, n_models, sizeof(*handles));
     for (uint32_t i = 0; handles && i < n_models; i++)
         handles[i] = remote_prepared_handle(r, models[i]);
-    q.call.n_dims = desc->n_dims;
-    q.call.dims = (uint32_t *) (uintptr_t) desc->dims;
     q.call.n_models = n_models;
     q.call.models = handles;
     q.call.n_input_roles = n_input_roles;
@@ -403,10 +365,12 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
     struct wire_passing p = { .arena = q.a };
     enum hal_status status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     if (handles &&
-        wire_put_list(&wire_role_record, input_roles, n_input_roles, &p, &q.call.input_roles,
-                      &q.why) == 0 &&
-        wire_put_list(&wire_role_record, output_roles, n_output_roles, &p, &q.call.output_roles,
-                      &q.why) == 0)
+        wire_put(&hal_buffer_desc_record, &wire__buffer_desc__descriptor, desc, &p, &q.call.desc,
+                 &q.why) == 0 &&
+        wire_put_list(&hal_buffer_role_record, &wire__buffer_role__descriptor, input_roles,
+                      n_input_roles, &p, &q.call.input_roles, &q.why) == 0 &&
+        wire_put_list(&hal_buffer_role_record, &wire__buffer_role__descriptor, output_roles,
+                      n_output_roles, &p, &q.call.output_roles, &q.why) == 0)
         status = run_allocate(&q, ret_buffer, ret_token);
     remote_end(&q);
     return status;
@@ -435,5 +399,11 @@ int remote_query_info(struct remote *r, struct why *w)
     call.method = WIRE__METHOD__GET_INFO;
     TRY(remote_call_first(r, &call, &reply, w));
     REQUIRE(w, reply->info, "its reply to GET_INFO is empty");
+    if (*reply->breach)
+        remote_record_violation(r, "%s", reply->breach);
+    /* The properties point into the reply, which stays in r->arena. */
+    struct arena *replies = r->arena;
+    r->arena = r->first->arena;
+    r->first->arena = replies;
     return take_info(r, reply->info, w);
 }

@@ -57,6 +57,7 @@ static void call_back(struct remote *r, struct remote_callback *c, enum hal_stat
     struct hal_result result = { .shapes = shapes,
                                  .capacity = shapes ? (uint32_t) e->n_shapes : 0,
                                  .timing = hal_unknown_timing };
+    struct why w;
 
     failure_text_set("%s", e ? e->text : "the connection to the driver's process has ended");
     if (c->prepare) {
@@ -65,7 +66,7 @@ static void call_back(struct remote *r, struct remote_callback *c, enum hal_stat
             status = hal_status_exhausted(r->base.hal_version);
         c->prepare->notify(c->prepare, status, m);
     } else {
-        if (e && !remote_take_result(e->n_shapes, e->shapes, e->timing, &result))
+        if (e && wire_decode_result(e->n_shapes, e->shapes, e->timing, &result, &w) < 0)
             status = HAL_GENERAL_FAILURE;
         if (e && !shared_pools_are_intact(c->shared))
             remote_record_violation(r, "a read-only pool of a request was written to");

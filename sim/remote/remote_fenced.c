@@ -34,8 +34,8 @@ static enum hal_status get_execution_info(struct hal_fenced_info *self,
     q.call.object = i->handle;
     status = remote_run(&q);
     if (q.reply) {
-        *ret_launched = remote_take_timing(q.reply->timing);
-        *ret_fenced = remote_take_timing(q.reply->fenced);
+        *ret_launched = wire_decode_timing(q.reply->timing);
+        *ret_fenced = wire_decode_timing(q.reply->fenced);
     }
     remote_end(&q);
     return status;
@@ -221,6 +221,8 @@ static int relay_wait_fences(struct remote *r, uint32_t n, const int *fences,
 static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences,
                         struct shared_pools *shared, int *ret_ours)
 {
+    struct wire_passing p = { .arena = q->a, .fds = &q->fds };
+
     *ret_ours = -1;
     REQUIRE(&q->why, fences || !n, "the list of fences is NULL");
     if (n && shared && fence_all_open(n, fences)) {
@@ -230,14 +232,8 @@ static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences,
         n = 1;
         fences = ret_ours;
     }
-    uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
-    if (!names)
-        return why_no_memory(&q->why);
-    for (uint32_t i = 0; i < n; i++)
-        TRY(wire_find_or_put_fd(&q->fds, fences[i], &names[i], &q->why));
     q->call.n_wait_for = n;
-    q->call.wait_for = names;
-    return 0;
+    return wire_pass_files(fences, n, &p, &q->call.wait_for, &q->why);
 }
 
 enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,

@@ -35,11 +35,7 @@ struct remote_callback {
 
 /* Properties of the driver; constant, therefore queried once. */
 struct remote_info {
-    enum hal_status type_status, version_status, extensions_status, cache_status;
-    enum hal_device_type type;
-    const char *version;
-    uint32_t n_extensions, n_model_cache, n_data_cache;
-    const struct hal_extension *extensions;
+    struct hal_driver_info driver;
     struct hal_capabilities capabilities[HAL_FL8 + 1]; /* by version */
     bool has_capabilities[HAL_FL8 + 1];
 };
@@ -107,11 +103,6 @@ void remote_disconnect(struct remote *r, const struct why *w);
 /* Records a contract violation for remote_take_violation(), unless there is one already. */
 __attribute__((format(printf, 2, 3))) void remote_record_violation(struct remote *r,
                                                                    const char *fmt, ...);
-
-/* Decodes the shapes and timing of a reply or event into `result`; false: they are invalid. */
-bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,
-                        struct hal_result *result);
-struct hal_timing remote_take_timing(const Wire__Timing *t);
 
 /* Runs f(argument) on a new thread.  f may wait for fences until r->stop is readable, and calls
  * remote_end_thread() last.  -1: no thread. */

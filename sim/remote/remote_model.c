@@ -43,7 +43,8 @@ static int put_config(struct remote_call *q, const struct hal_execution_config *
 {
     struct wire_passing p = { .arena = q->a, .fds = &q->fds };
 
-    return wire_put(&wire_execution_config_record, config, &p, &q->call.execution, &q->why);
+    return wire_put(&hal_execution_config_record, &wire__execution_config__descriptor, config, &p,
+                    &q->call.execution, &q->why);
 }
 
 /* ---- executions that end within the call: pools of kind ADDRESS go through the staging memory */
@@ -177,12 +178,12 @@ static void check_read_only(const struct remote_call *q, const struct hal_reques
 static enum hal_status take_result(struct remote_call *q, enum hal_status status,
                                    struct hal_result *result)
 {
-    if (remote_take_result(q->reply->n_shapes, q->reply->shapes, q->reply->timing, result)) {
+    if (wire_decode_result(q->reply->n_shapes, q->reply->shapes, q->reply->timing, result,
+                           &q->why) == 0) {
         result->n_shapes += q->reply->more;
         return status;
     }
-    why_fail(&q->why, WHY_INVALID, "the service returned %zu shapes, invalid for %u outputs",
-             q->reply->n_shapes, result->capacity);
+    why_prefix(&q->why, "the service returned an invalid result");
     remote_disconnect(q->r, &q->why);
     hal_clear_result(result);
     return HAL_DEVICE_UNAVAILABLE;
@@ -195,7 +196,7 @@ enum hal_status remote_run_staged(struct remote_call *q, const struct hal_reques
     enum hal_status status;
     struct staged staged;
 
-    if (wire_check_lists(&wire_request_record, request, &q->why) < 0 ||
+    if (wire_check_lists(&hal_request_record, request, &q->why) < 0 ||
         stage(q, request, &staged) < 0 || put_config(q, config) < 0 ||
         wire_encode_request(request, staged.at, q->a, &q->fds, &q->call.request, &q->why) < 0)
         return remote_failure(q);
@@ -235,7 +236,7 @@ static int put_shared(struct remote_call *q, const struct hal_request *request,
 {
     struct hal_request crossing;
 
-    TRY(wire_check_lists(&wire_request_record, request, &q->why));
+    TRY(wire_check_lists(&hal_request_record, request, &q->why));
     TRY(shared_pools_of_request(request, q->a, ret_shared, &crossing, &q->why));
     if (now)
         shared_pools_copy_in(*ret_shared);

@@ -94,11 +94,11 @@ static bool mark_called(struct callback *c)
         drop_old_callbacks(c);
     }
     pthread_mutex_unlock(&s->lock);
-    if (!first)
-        send_violation(s, id,
-                       method == WIRE__METHOD__EXECUTE
-                           ? "execute called back more than once"
-                           : "prepare_model called back more than once");
+    if (!first) {
+        char text[64];
+        snprintf(text, sizeof(text), "%s called back more than once", wire_method(method)->name);
+        send_violation(s, id, text);
+    }
     return first;
 }
 
@@ -150,6 +150,7 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
     struct session *s = c->session;
     Wire__Event e = WIRE__EVENT__INIT;
     char reason[HAL_TEXT_BYTES];
+    struct why why;
 
     e.callback = c->id;
     if (!mark_called(c))
@@ -157,9 +158,8 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
     struct arena *a = arena_new(0);
     e.status = (int32_t) status;
     put_reason(s, &e, reason);
-    if (a && reply_shapes(a, n_shapes, shapes, &e.n_shapes, &e.shapes) == 0)
-        e.timing = reply_timing(a, &timing);
-    else
+    if (!a || wire_encode_result(n_shapes, shapes, &timing, a, &e.n_shapes, &e.shapes, &e.timing,
+                                 &why) < 0)
         e.status = HAL_GENERAL_FAILURE;
     send_event(s, &e);
     end_callback(s);

@@ -9,8 +9,7 @@
 
 #include "sim/base/caller.h"
 #include "sim/wire/wire.h"
-
-enum object_kind { OBJECT_PREPARED, OBJECT_BUFFER, OBJECT_BURST, OBJECT_EXECUTION, OBJECT_INFO };
+#include "sim/wire/wire_methods.h"
 
 /* An object of the driver under a handle.  The handle counts as a pin, and calls that use the
  * object pin it too.  Without pins the driver's object is released and the parent unpinned. */
@@ -106,10 +105,5 @@ void session_send_failure(struct session *s, uint64_t id, enum hal_status status
 /* Executes one call: fills reply and ret_fds.  -1: the client violated the protocol. */
 int session_execute_call(struct channel *c, const Wire__Call *call, struct wire_fds *fds,
                          Wire__Reply *reply, struct wire_fds *ret_fds, struct why *w);
-
-/* Structures of a reply, allocated in the arena.  -1 or NULL: out of memory. */
-int reply_shapes(struct arena *a, uint32_t n, const struct hal_output_shape *shapes, size_t *ret_n,
-                 Wire__Shape ***ret_shapes);
-Wire__Timing *reply_timing(struct arena *a, const struct hal_timing *t);
 
 #endif

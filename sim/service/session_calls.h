@@ -19,22 +19,45 @@ struct answer {
     struct why *w;
 };
 
-typedef int answer_fn(struct answer *q);
+/* The function for each method.  0: the reply is filled.  -1: the client violated the protocol, or
+ * WHY_MEMORY. */
+#define ANSWERS(X)                                                                                 \
+    X(OPEN_CHANNEL, answer_open_channel)                                                           \
+    X(OPEN_EVENTS, answer_open_events)                                                             \
+    X(SET_STAGING, answer_set_staging)                                                             \
+    X(GET_INFO, answer_get_info)                                                                   \
+    X(GET_STATUS, answer_get_status)                                                               \
+    X(GET_CAPABILITIES, answer_get_capabilities)                                                   \
+    X(GET_SUPPORTED_OPERATIONS, answer_get_supported_operations)                                   \
+    X(PREPARE_MODEL, answer_prepare_model)                                                         \
+    X(PREPARE_MODEL_FROM_CACHE, answer_prepare_model_from_cache)                                   \
+    X(ALLOCATE, answer_allocate)                                                                   \
+    X(COPY_TO, answer_copy)                                                                        \
+    X(COPY_FROM, answer_copy)                                                                      \
+    X(EXECUTE_SYNCHRONOUSLY, answer_execute_synchronously)                                         \
+    X(EXECUTE, answer_execute)                                                                     \
+    X(EXECUTE_FENCED, answer_execute_fenced)                                                       \
+    X(CONFIGURE_BURST, answer_configure_burst)                                                     \
+    X(CREATE_REUSABLE_EXECUTION, answer_create_reusable_execution)                                 \
+    X(RELEASE, answer_release)                                                                     \
+    X(BURST_EXECUTE, answer_burst_execute)                                                         \
+    X(BURST_RELEASE_MEMORY, answer_burst_release_memory)                                           \
+    X(REUSABLE_EXECUTE, answer_reusable_execute)                                                   \
+    X(REUSABLE_EXECUTE_FENCED, answer_reusable_execute_fenced)                                     \
+    X(GET_EXECUTION_INFO, answer_get_execution_info)
 
-/* 0: the reply is filled.  -1: the client violated the protocol, or WHY_MEMORY. */
-answer_fn answer_open_channel, answer_open_events, answer_set_staging;
-answer_fn answer_get_info, answer_get_status, answer_get_capabilities;
-answer_fn answer_get_supported_operations, answer_prepare_model, answer_prepare_model_from_cache;
-answer_fn answer_allocate, answer_copy;
-answer_fn answer_execute_synchronously, answer_execute, answer_execute_fenced;
-answer_fn answer_configure_burst, answer_create_reusable_execution, answer_release;
-answer_fn answer_burst_execute, answer_burst_release_memory;
-answer_fn answer_reusable_execute, answer_reusable_execute_fenced, answer_get_execution_info;
+typedef int answer_fn(struct answer *q);
+#define X(code, function) answer_fn function;
+ANSWERS(X)
+#undef X
 
 /* Sets the reply's status and returns 0. */
 int answer_status(const struct answer *q, enum hal_status s);
 /* The same with the status of a method of the driver that has just returned, and its reason. */
 int answer_result(const struct answer *q, enum hal_status s);
+/* HAL_GENERAL_FAILURE, as a contract violation of the driver, for a result of its that cannot be
+ * sent for the reason q->w; -1: out of memory. */
+int answer_violation(const struct answer *q);
 /* Puts the status and the handle of a new object into the reply.  No handle if the driver returned
  * no object: the client then sees the violation as it would in the driver's process. */
 int answer_object(struct answer *q, enum hal_status s, const struct object *what);

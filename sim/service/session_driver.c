@@ -32,7 +32,8 @@ static int take_channel_socket(struct answer *q, int *ret_fd)
 {
     int fd = wire_fd(q->fds, q->call->fd);
 
-    REQUIRE(q->w, fd >= 0 && is_channel(fd), "method %d without a socket", (int) q->call->method);
+    REQUIRE(q->w, fd >= 0 && is_channel(fd), "%s without a socket",
+            wire_method_name(q->call->method));
     *ret_fd = wire_take_fd(q->fds, q->call->fd);
     return 0;
 }
@@ -91,80 +92,54 @@ int answer_set_staging(struct answer *q)
 
 /* ---- the driver */
 
-static Wire__Performance *reply_performance(struct arena *a, int32_t type,
-                                            const struct hal_performance *p)
+/* The driver's methods that are NULL have the results that their comments in sim/hal.h give. */
+static void gather_info(struct hal_driver *d, struct hal_driver_info *ret_info)
 {
-    Wire__Performance *m = arena_alloc(a, 1, sizeof(*m));
+    struct hal_driver_info i = { .protocol = WIRE_PROTOCOL,
+                                 .abi_version = d->abi_version,
+                                 .hal_version = d->hal_version,
+                                 .lowest_version = d->lowest_version,
+                                 .name = d->name,
+                                 .type_status = HAL_GENERAL_FAILURE,
+                                 .type = HAL_DEVICE_OTHER,
+                                 .version_status = HAL_GENERAL_FAILURE,
+                                 .version = "" };
 
-    if (m) {
-        wire__performance__init(m);
-        m->type = type;
-        m->exec_time = p->exec_time;
-        m->power_usage = p->power_usage;
-    }
-    return m;
+    if (d->get_type)
+        i.type_status = d->get_type(d, &i.type);
+    if (d->get_version_string)
+        i.version_status = d->get_version_string(d, &i.version);
+    if (d->get_supported_extensions)
+        i.extensions_status = d->get_supported_extensions(d, &i.n_extensions, &i.extensions);
+    if (d->get_number_of_cache_files_needed)
+        i.cache_status = d->get_number_of_cache_files_needed(d, &i.n_model_cache, &i.n_data_cache);
+    if (i.extensions_status != HAL_NONE)
+        i.n_extensions = 0;
+    i.name = i.name ? i.name : "";
+    i.version = i.version ? i.version : "";
+    *ret_info = i;
 }
 
-static int put_extensions(const struct answer *q, Wire__Info *m)
+static int put_info(const struct answer *q, const struct hal_driver_info *i)
 {
-    const struct hal_extension *e = NULL;
-    uint32_t n = 0;
+    struct wire_passing p = { .arena = q->a };
 
-    m->extensions_status = q->d->get_supported_extensions
-                               ? (int32_t) q->d->get_supported_extensions(q->d, &n, &e)
-                               : HAL_NONE;
-    if (m->extensions_status != HAL_NONE)
-        return 0;
-    m->extensions = arena_alloc(q->a, n, sizeof(*m->extensions));
-    for (; m->extensions && m->n_extensions < n; m->n_extensions++) {
-        const struct hal_extension *x = &e[m->n_extensions];
-        Wire__Extension *to = arena_alloc(q->a, 1, sizeof(*to));
-        if (!to)
-            return why_no_memory(q->w);
-        wire__extension__init(to);
-        to->name = (char *) (uintptr_t) x->name;
-        to->types = arena_alloc(q->a, x->n_types, sizeof(*to->types));
-        for (; to->types && to->n_types < x->n_types; to->n_types++) {
-            Wire__ExtensionType *t = arena_alloc(q->a, 1, sizeof(*t));
-            if (!t)
-                return why_no_memory(q->w);
-            wire__extension_type__init(t);
-            t->type = x->type[to->n_types].type;
-            t->is_tensor = x->type[to->n_types].is_tensor;
-            t->byte_size = x->type[to->n_types].byte_size;
-            to->types[to->n_types] = t;
-        }
-        m->extensions[m->n_extensions] = to;
-    }
-    return m->extensions ? 0 : why_no_memory(q->w);
+    return wire_put(&hal_driver_info_record, &wire__driver_info__descriptor, i, &p, &q->reply->info,
+                    q->w);
 }
 
 int answer_get_info(struct answer *q)
 {
-    Wire__Info *m = arena_alloc(q->a, 1, sizeof(*m));
-    enum hal_device_type type = HAL_DEVICE_OTHER;
-    const char *version = "";
+    struct hal_driver_info i;
 
-    if (!m)
-        return why_no_memory(q->w);
-    wire__info__init(m);
-    m->protocol = WIRE_PROTOCOL;
-    m->abi_version = q->d->abi_version;
-    m->hal_version = (int32_t) q->d->hal_version;
-    m->lowest_version = (int32_t) q->d->lowest_version;
-    m->name = (char *) (uintptr_t) q->d->name;
-    m->type_status = q->d->get_type ? (int32_t) q->d->get_type(q->d, &type) : HAL_GENERAL_FAILURE;
-    m->type = (int32_t) type;
-    m->version_status = q->d->get_version_string
-                            ? (int32_t) q->d->get_version_string(q->d, &version)
-                            : HAL_GENERAL_FAILURE;
-    m->version = (char *) (uintptr_t) version;
-    m->cache_status = q->d->get_number_of_cache_files_needed
-                          ? (int32_t) q->d->get_number_of_cache_files_needed(
-                                q->d, &m->n_model_cache, &m->n_data_cache)
-                          : HAL_NONE;
-    q->reply->info = m;
-    return put_extensions(q, m);
+    gather_info(q->d, &i);
+    if (put_info(q, &i) == 0)
+        return 0;
+    TRY(answer_violation(q)); /* only the extensions have pointers that can be wrong */
+    i.extensions_status = HAL_GENERAL_FAILURE;
+    i.n_extensions = 0;
+    q->reply->status = HAL_NONE;
+    return put_info(q, &i);
 }
 
 int answer_get_status(struct answer *q)
@@ -175,36 +150,21 @@ int answer_get_status(struct answer *q)
 
 int answer_get_capabilities(struct answer *q)
 {
+    struct wire_passing p = { .arena = q->a };
     struct hal_capabilities h;
-    Wire__Capabilities *m = arena_alloc(q->a, 1, sizeof(*m));
     enum hal_status s = q->d->get_capabilities(q->d, (enum hal_version) q->call->version, &h);
 
-    if (!m)
-        return why_no_memory(q->w);
     if (s != HAL_NONE)
         return answer_result(q, s);
-    wire__capabilities__init(m);
-    m->relaxed_scalar = reply_performance(q->a, 0, &h.relaxed_scalar);
-    m->relaxed_tensor = reply_performance(q->a, 0, &h.relaxed_tensor);
-    m->if_performance = reply_performance(q->a, 0, &h.if_performance);
-    m->while_performance = reply_performance(q->a, 0, &h.while_performance);
-    m->operands = arena_alloc(q->a, h.n_operands, sizeof(*m->operands));
-    if (!m->relaxed_scalar || !m->relaxed_tensor || !m->if_performance || !m->while_performance ||
-        !m->operands)
-        return why_no_memory(q->w);
-    for (; m->n_operands < h.n_operands; m->n_operands++) {
-        const struct hal_operand_performance *p = &h.operand[m->n_operands];
-        m->operands[m->n_operands] = reply_performance(q->a, p->type, &p->info);
-        if (!m->operands[m->n_operands])
-            return why_no_memory(q->w);
-    }
-    q->reply->capabilities = m;
+    if (wire_put(&hal_capabilities_record, &wire__capabilities__descriptor, &h, &p,
+                 &q->reply->capabilities, q->w) < 0)
+        return answer_violation(q);
     return 0;
 }
 
 static int take_model(struct answer *q, struct hal_model *ret_model)
 {
-    REQUIRE(q->w, q->call->model, "method %d without a model", (int) q->call->method);
+    REQUIRE(q->w, q->call->model, "%s without a model", wire_method_name(q->call->method));
     return wire_decode_model(q->call->model, q->fds, q->a, ret_model, q->w);
 }
 
@@ -235,8 +195,9 @@ static int take_prepare_config(const struct answer *q, struct hal_prepare_config
 {
     struct wire_passing p = { .arena = q->a, .received = q->fds };
 
-    REQUIRE(q->w, q->call->prepare, "method %d without a configuration", (int) q->call->method);
-    return wire_take(&wire_prepare_config_record, q->call->prepare, &p, h, q->w);
+    REQUIRE(q->w, q->call->prepare, "%s without a configuration",
+            wire_method_name(q->call->method));
+    return wire_take(&hal_prepare_config_record, q->call->prepare, &p, h, q->w);
 }
 
 int answer_prepare_model(struct answer *q)
@@ -274,13 +235,16 @@ int answer_prepare_model_from_cache(struct answer *q)
 static int allocate_for(struct answer *q, struct hal_prepared_model *const *models)
 {
     const Wire__Call *m = q->call;
-    const struct hal_buffer_desc desc = { (uint32_t) m->n_dims, m->dims };
     const struct hal_buffer_role *in = NULL, *out = NULL;
     struct wire_passing p = { .arena = q->a };
     struct hal_buffer *buffer = NULL;
+    struct hal_buffer_desc desc;
 
-    TRY(wire_take_list(&wire_role_record, m->n_input_roles, m->input_roles, &p, &in, q->w));
-    TRY(wire_take_list(&wire_role_record, m->n_output_roles, m->output_roles, &p, &out, q->w));
+    REQUIRE(q->w, m->desc, "%s without a description", wire_method_name(m->method));
+    TRY(wire_take(&hal_buffer_desc_record, m->desc, &p, &desc, q->w));
+    TRY(wire_take_list(&hal_buffer_role_record, m->n_input_roles, m->input_roles, &p, &in, q->w));
+    TRY(wire_take_list(&hal_buffer_role_record, m->n_output_roles, m->output_roles, &p, &out,
+                       q->w));
     if (!q->d->allocate)
         return answer_status(q, HAL_GENERAL_FAILURE);
     enum hal_status s =
@@ -313,7 +277,7 @@ int answer_copy(struct answer *q)
     struct hal_buffer *b = q->o->driver_object;
     struct hal_memory memory;
 
-    REQUIRE(q->w, q->call->memory, "method %d without memory", (int) q->call->method);
+    REQUIRE(q->w, q->call->memory, "%s without memory", wire_method_name(q->call->method));
     TRY(wire_decode_memory(q->call->memory, q->fds, &q->c->staging, &memory, q->w));
     return answer_result(
         q, q->call->method == WIRE__METHOD__COPY_TO

@@ -10,9 +10,9 @@ static int take_request(struct answer *q, const struct wire_staging *staging,
 {
     struct wire_passing p = { .arena = q->a, .received = q->fds };
 
-    REQUIRE(q->w, q->call->request && q->call->execution, "method %d without a request",
-            (int) q->call->method);
-    TRY(wire_take(&wire_execution_config_record, q->call->execution, &p, ret_config, q->w));
+    REQUIRE(q->w, q->call->request && q->call->execution, "%s without a request",
+            wire_method_name(q->call->method));
+    TRY(wire_take(&hal_execution_config_record, q->call->execution, &p, ret_config, q->w));
     return wire_decode_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
 }
 
@@ -34,20 +34,20 @@ static int put_result(struct answer *q, enum hal_status s, const struct hal_resu
 {
     uint32_t n = r->n_shapes < r->capacity ? r->n_shapes : r->capacity;
 
-    q->reply->timing = reply_timing(q->a, &r->timing);
     q->reply->more = r->n_shapes - n;
-    if (!q->reply->timing ||
-        reply_shapes(q->a, n, r->shapes, &q->reply->n_shapes, &q->reply->shapes) < 0)
-        return why_no_memory(q->w);
+    TRY(wire_encode_result(n, r->shapes, &r->timing, q->a, &q->reply->n_shapes, &q->reply->shapes,
+                           &q->reply->timing, q->w));
     return answer_result(q, s);
 }
 
-/* Reply for a method that is NULL in the prepared model.  breach: violation, if it must not be
- * NULL; else NULL. */
-static int missing_method(struct answer *q, const char *breach)
+/* Reply for a method that is NULL in the prepared model: a violation if it must not be NULL. */
+static int missing_method(struct answer *q, bool is_violation)
 {
-    if (breach)
-        q->reply->breach = (char *) (uintptr_t) breach;
+    if (is_violation)
+        q->reply->breach =
+            arena_printf(q->a, "a prepared model without %s", wire_method(q->call->method)->name);
+    if (!q->reply->breach)
+        return why_no_memory(q->w);
     return answer_status(q, HAL_GENERAL_FAILURE);
 }
 
@@ -61,9 +61,7 @@ int answer_execute_synchronously(struct answer *q)
     TRY(take_request(q, &q->c->staging, &request, &config));
     TRY(make_room(q, p->n_outputs, &result));
     if (!p->methods->execute_synchronously)
-        return missing_method(q, q->d->hal_version >= HAL_1_2
-                                     ? "a prepared model without execute_synchronously"
-                                     : NULL);
+        return missing_method(q, q->d->hal_version >= HAL_1_2);
     return put_result(q,
                       p->methods->execute_synchronously(p, (enum hal_version) q->call->version,
                                                         &request, &config, &result),
@@ -83,8 +81,7 @@ int answer_execute(struct answer *q)
         return why_no_memory(q->w);
     if (!p->methods->execute) {
         hal_fail_execution(callback, HAL_GENERAL_FAILURE);
-        return missing_method(q, q->d->hal_version < HAL_1_2 ? "a prepared model without execute"
-                                                             : NULL);
+        return missing_method(q, q->d->hal_version < HAL_1_2);
     }
     return answer_result(q, p->methods->execute(p, (enum hal_version) q->call->version, &request,
                                                 &config, callback));
@@ -92,14 +89,9 @@ int answer_execute(struct answer *q)
 
 static int take_fences(const struct answer *q, const int **ret_fences)
 {
-    int *fences = arena_alloc(q->a, q->call->n_wait_for, sizeof(*fences));
+    struct wire_passing p = { .arena = q->a, .received = q->fds };
 
-    if (!fences)
-        return why_no_memory(q->w);
-    for (size_t i = 0; i < q->call->n_wait_for; i++)
-        fences[i] = wire_fd(q->fds, q->call->wait_for[i]);
-    *ret_fences = fences;
-    return 0;
+    return wire_pass_files(q->call->wait_for, q->call->n_wait_for, &p, ret_fences, q->w);
 }
 
 /* Reply of a fenced execution: the fence, and the handle of the object for get_execution_info(). */
@@ -257,7 +249,7 @@ int answer_reusable_execute_fenced(struct answer *q)
     const int *fences = NULL;
     int fence = HAL_NO_FENCE;
 
-    REQUIRE(q->w, q->call->execution, "method %d without a deadline", (int) q->call->method);
+    REQUIRE(q->w, q->call->execution, "%s without a deadline", wire_method_name(q->call->method));
     TRY(take_fences(q, &fences));
     enum hal_status s =
         x->methods->execute_fenced(x, (uint32_t) q->call->n_wait_for, fences,
@@ -269,9 +261,12 @@ int answer_get_execution_info(struct answer *q)
 {
     struct hal_fenced_info *i = q->o->driver_object;
     struct hal_timing launched = hal_unknown_timing, fenced = hal_unknown_timing;
+    struct wire_passing p = { .arena = q->a };
     enum hal_status s = i->methods->get_execution_info(i, &launched, &fenced);
 
-    q->reply->timing = reply_timing(q->a, &launched);
-    q->reply->fenced = reply_timing(q->a, &fenced);
-    return q->reply->timing && q->reply->fenced ? answer_result(q, s) : why_no_memory(q->w);
+    TRY(wire_put(&hal_timing_record, &wire__timing__descriptor, &launched, &p, &q->reply->timing,
+                 q->w));
+    TRY(wire_put(&hal_timing_record, &wire__timing__descriptor, &fenced, &p, &q->reply->fenced,
+                 q->w));
+    return answer_result(q, s);
 }

@@ -55,6 +55,7 @@ struct object *object_pin(struct session *s, uint64_t handle, enum object_kind k
 void object_release_driver_object(enum object_kind kind, void *driver_object)
 {
     switch (kind) {
+    case OBJECT_NONE: return;
     case OBJECT_PREPARED: {
         struct hal_prepared_model *m = driver_object;
         m->methods->release(m);

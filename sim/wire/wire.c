@@ -13,35 +13,6 @@
 
 #include "sim/base/process_quota.h"
 
-const char *wire_method_name(Wire__Method method)
-{
-    const ProtobufCEnumValue *v =
-        protobuf_c_enum_descriptor_get_value(&wire__method__descriptor, (int) method);
-
-    return v ? v->name : "?";
-}
-
-enum trace_phase wire_method_phase(Wire__Method method)
-{
-    switch (method) {
-    case WIRE__METHOD__GET_INFO:
-    case WIRE__METHOD__GET_STATUS:
-    case WIRE__METHOD__GET_CAPABILITIES: return TRACE_PI;
-    case WIRE__METHOD__GET_SUPPORTED_OPERATIONS:
-    case WIRE__METHOD__PREPARE_MODEL:
-    case WIRE__METHOD__PREPARE_MODEL_FROM_CACHE: return TRACE_PC;
-    case WIRE__METHOD__EXECUTE_SYNCHRONOUSLY:
-    case WIRE__METHOD__EXECUTE:
-    case WIRE__METHOD__EXECUTE_FENCED:
-    case WIRE__METHOD__BURST_EXECUTE:
-    case WIRE__METHOD__REUSABLE_EXECUTE:
-    case WIRE__METHOD__REUSABLE_EXECUTE_FENCED:
-    case WIRE__METHOD__GET_EXECUTION_INFO: return TRACE_PE;
-    case WIRE__METHOD__RELEASE: return TRACE_PT;
-    default: return TRACE_PU;
-    }
-}
-
 /* Precedes every message.  length > WIRE_INLINE: the message is in the first descriptor. */
 struct header {
     uint32_t length, n_fds;

@@ -11,24 +11,19 @@
 #include <stdint.h>
 
 #include "golden/base/arena.h"
-#include "golden/base/trace.h"
 #include "golden/base/why.h"
 #include "sim/base/spin.h"
 #include "sim/hal.h"
 #include "wire.pb-c.h"
 
 enum {
-    WIRE_PROTOCOL = 4,  /* version of the messages in wire.proto */
+    WIRE_PROTOCOL = 5,  /* version of the messages in wire.proto */
     WIRE_MAX_FDS = 252, /* with that of a long message: the kernel's limit SCM_MAX_FD */
     WIRE_INVALID_FD =
         WIRE_MAX_FDS + 2,            /* name of an invalid descriptor, as distinct from 0, none */
     WIRE_INLINE = 1 << 15,           /* bytes of the longest message within a packet */
     WIRE_MAX = (1 << 30) + (1 << 26) /* of the longest message: a model with 1 GiB of constants */
 };
-
-/* A method's name and the phase of its time in logs and traces. */
-const char *wire_method_name(Wire__Method method);
-enum trace_phase wire_method_phase(Wire__Method method);
 
 /* File descriptors that accompany a message.  The sender keeps its own; the receiver owns those it
  * receives.  Messages name a descriptor by 1 + its index; 0 names none. */
@@ -134,5 +129,15 @@ int wire_decode_request(const Wire__Request *m, const struct wire_fds *fds,
                         struct why *w);
 int wire_decode_memory(const Wire__Memory *m, const struct wire_fds *fds,
                        const struct wire_staging *s, struct hal_memory *ret_hal, struct why *w);
+
+/* Results of an execution: driver side, whose message points into `shapes`, WHY_INVALID (shapes are
+ * NULL) or WHY_MEMORY; and client side, WHY_INVALID: more shapes than result->capacity, or too many
+ * dimensions.  Timing NULL: unknown. */
+int wire_encode_result(uint32_t n, const struct hal_output_shape *shapes,
+                       const struct hal_timing *timing, struct arena *a, size_t *ret_n,
+                       Wire__OutputShape ***ret_shapes, Wire__Timing **ret_timing, struct why *w);
+int wire_decode_result(size_t n, Wire__OutputShape *const *shapes, const Wire__Timing *timing,
+                       struct hal_result *result, struct why *w);
+struct hal_timing wire_decode_timing(const Wire__Timing *m);
 
 #endif

@@ -81,7 +81,7 @@ static bool send_next(struct hostile *h, int socket)
 static void introduce(int socket)
 {
     Wire__Reply reply = WIRE__REPLY__INIT;
-    Wire__Info info = WIRE__INFO__INIT;
+    Wire__DriverInfo info = WIRE__DRIVER_INFO__INIT;
     struct why w;
 
     info.abi_version = HAL_ABI_VERSION;

@@ -159,7 +159,8 @@ static void reusable(const struct client_model *m, const struct hal_request *r)
 static void buffers(const struct client_model *m)
 {
     Wire__Call c = call_of(WIRE__METHOD__ALLOCATE, 0);
-    Wire__Role role = WIRE__ROLE__INIT, *roles[] = { &role };
+    Wire__BufferRole role = WIRE__BUFFER_ROLE__INIT, *roles[] = { &role };
+    Wire__BufferDesc desc = WIRE__BUFFER_DESC__INIT;
     Wire__Memory memory = WIRE__MEMORY__INIT;
 
     begin_prepared(HAL_1_3, &m->hal);
@@ -167,6 +168,7 @@ static void buffers(const struct client_model *m)
     c.n_models = c.n_input_roles = 1;
     c.models = &(uint64_t){ MODEL };
     c.input_roles = roles;
+    c.desc = &desc;
     seed_packet(&seed, 0, &c.base);
     memory.protection = HAL_MEMORY_READ | HAL_MEMORY_WRITE;
     memory.size = N * sizeof(float);
@@ -290,10 +292,10 @@ static void reply_status(int32_t status)
 }
 
 /* Three shapes, all the same. */
-static Wire__Shape **shapes(void)
+static Wire__OutputShape **shapes(void)
 {
     static uint32_t four = 4;
-    static Wire__Shape shape = WIRE__SHAPE__INIT, *list[] = { &shape, &shape, &shape };
+    static Wire__OutputShape shape = WIRE__OUTPUT_SHAPE__INIT, *list[] = { &shape, &shape, &shape };
 
     shape.n_dims = 1;
     shape.dims = &four;
@@ -344,16 +346,18 @@ static void executed(void)
 static void begin_replies(int times_prepared, uint32_t n_shapes)
 {
     Wire__Capabilities capabilities = WIRE__CAPABILITIES__INIT;
-    Wire__Performance p = WIRE__PERFORMANCE__INIT, *all[] = { &p };
+    Wire__Performance p = WIRE__PERFORMANCE__INIT;
+    Wire__OperandPerformance row = WIRE__OPERAND_PERFORMANCE__INIT, *rows[] = { &row };
     Wire__Reply r = WIRE__REPLY__INIT;
     const uint8_t introduces_itself = 1;
 
     seed_begin(&seed);
     seed_put(&seed, &introduces_itself, 1);
     p.exec_time = p.power_usage = 1;
+    row.info = &p;
     capabilities.relaxed_scalar = capabilities.relaxed_tensor = &p;
     capabilities.n_operands = 1;
-    capabilities.operands = all;
+    capabilities.operands = rows;
     r.capabilities = &capabilities;
     seed_packet(&seed, 0, &r.base);
     r.capabilities = NULL;
@@ -413,7 +417,7 @@ void seeds_of_clients(void)
         uint32_t request, result;
     } queues[] = { { "whole", 0, 0 }, { "queues_are_one", 1, 1 }, { "queues_are_none", 0, 9 } };
     Wire__Reply unknown_version = WIRE__REPLY__INIT;
-    Wire__Info info = WIRE__INFO__INIT;
+    Wire__DriverInfo info = WIRE__DRIVER_INFO__INIT;
 
     for (int i = 0; i < COUNT(queues); i++) {
         begin_replies(1, 1);
