@@ -250,10 +250,7 @@ int convert_from_hal(const struct hal_model *hal, enum hal_version version, exte
     struct from_hal f = { .hal = hal, .version = version, .pools = pools, .a = a, .w = w };
     struct model m = { .relaxed = hal->relaxed };
 
-    CHECK(&f, !hal->relaxed || version >= HAL_1_1,
-          "relaxed arithmetic in a model of HAL %s, needs HAL 1.1", hal_version_name(version));
-    CHECK(&f, !hal->n_referenced || version >= HAL_1_3,
-          "subgraphs in a model of HAL %s, need HAL 1.3", hal_version_name(version));
+    TRY(hal_members_comply(&hal_model_record, hal, version, w));
     CHECK(&f, !hal->n_referenced || hal->referenced, "the list of subgraphs is NULL");
     CHECK(&f, hal->n_referenced < UINT32_MAX, "%u subgraphs", hal->n_referenced);
     CHECK(&f, !hal->operand_values_length || hal->operand_values, "the operand values are NULL");

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "golden/base/clock.h"
@@ -109,6 +110,68 @@ bool hal_timing_complies(struct hal_timing t, enum hal_version version)
     return converted.on_device == t.on_device && converted.in_driver == t.in_driver;
 }
 
+/* ---- members that a version does not have, by the rows of sim/hal/hal_records.h */
+
+/* The number that shows whether the member is set: of an array, its count. */
+static uint16_t place_of(const struct hal_member *m, uint16_t *ret_size)
+{
+    *ret_size = m->count_size ? m->count_size : m->size;
+    return m->count_size ? m->count_at : m->at;
+}
+
+static bool is_set(const struct hal_member *m, const void *structure)
+{
+    uint16_t size, at = place_of(m, &size);
+
+    if (m->kind != MEMBER_ONE)
+        return hal_number_at(structure, at, size) != m->neutral;
+    for (uint16_t i = 0; i < size; i++)
+        if (((const uint8_t *) structure)[at + i])
+            return true;
+    return false;
+}
+
+static int check_members(const struct hal_record *r, const void *structure,
+                         enum hal_version version, bool in_burst, struct why *w)
+{
+    for (const struct hal_member *m = r->member; m < r->member + r->n; m++) {
+        const enum hal_version since =
+            in_burst && m->since_in_bursts ? m->since_in_bursts : m->since;
+        REQUIRE(w, version >= since || !is_set(m, structure),
+                "%s in a call of HAL %s, needs HAL %s%s", m->name, hal_version_name(version),
+                hal_version_name(since), since != m->since ? " in a burst" : "");
+    }
+    return 0;
+}
+
+int hal_members_comply(const struct hal_record *r, const void *structure, enum hal_version version,
+                       struct why *w)
+{
+    return check_members(r, structure, version, false, w);
+}
+
+/* Sets members newer than the version to their neutral values.  Each one that was set is noted as a
+ * loss, with `where` before its name, unless notes is NULL. */
+static int reset_members(const struct hal_record *r, void *structure, enum hal_version version,
+                         const char *where, struct arena *a, struct conversion *notes,
+                         struct why *w)
+{
+    for (const struct hal_member *m = r->member; m < r->member + r->n; m++) {
+        uint16_t size, at = place_of(m, &size);
+        char *to = (char *) structure + at;
+        if (version >= m->since || !is_set(m, structure))
+            continue;
+        if (notes)
+            TRY(conversion_add_note(notes, a, true, w, "%s%s is not representable in HAL %s", where,
+                                    m->name, hal_version_name(version)));
+        if (m->kind == MEMBER_ONE)
+            memset(to, 0, size);
+        else
+            hal_set_number(structure, at, size, m->neutral);
+    }
+    return 0;
+}
+
 /* ---- capabilities */
 
 /* Whether a version's capabilities can have a row for that type. */
@@ -119,13 +182,6 @@ static bool has_row(int32_t type, enum hal_version version)
     if (version < HAL_1_2)
         return type == DT_F32 || type == DT_U8;
     return type != DT_MODEL && (!info || info->since <= hal_level(version));
-}
-
-/* A member that the version does not have is zero. */
-static struct hal_performance since(enum hal_version first, struct hal_performance p,
-                                    enum hal_version version)
-{
-    return version >= first ? p : (struct hal_performance){ 0 };
 }
 
 const struct hal_performance hal_unreported_performance = { FLT_MAX, FLT_MAX };
@@ -141,14 +197,11 @@ static struct hal_performance row_of(const struct hal_capabilities *c, int32_t t
 void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version version,
                          struct hal_operand_performance *rows, struct hal_capabilities *ret)
 {
-    struct hal_capabilities converted = {
-        .relaxed_scalar = since(HAL_1_2, c->relaxed_scalar, version),
-        .relaxed_tensor = since(HAL_1_1, c->relaxed_tensor, version),
-        .if_performance = since(HAL_1_3, c->if_performance, version),
-        .while_performance = since(HAL_1_3, c->while_performance, version),
-        .operand = rows,
-    };
+    struct hal_capabilities converted = *c;
 
+    reset_members(&hal_capabilities_record, &converted, version, "", NULL, NULL, NULL);
+    converted.n_operands = 0;
+    converted.operand = rows;
     if (version < HAL_1_2) {
         rows[converted.n_operands++] =
             (struct hal_operand_performance){ DT_F32, row_of(c, DT_F32) };
@@ -216,25 +269,13 @@ bool hal_capabilities_are_lossless(const struct hal_capabilities *c, enum hal_ve
            is_same(c->relaxed_scalar, raised.relaxed_scalar);
 }
 
-static int check_since(const char *what, enum hal_version first, struct hal_performance p,
-                       enum hal_version version, struct why *w)
-{
-    bool is_reported = p.exec_time != 0 || p.power_usage != 0;
-
-    REQUIRE(w, version >= first || !is_reported, "capabilities of HAL %s: %s needs HAL %s",
-            hal_version_name(version), what, hal_version_name(first));
-    return 0;
-}
-
 int hal_capabilities_comply(const struct hal_capabilities *c, enum hal_version version,
                             struct why *w)
 {
     const char *name = hal_version_name(version);
 
-    TRY(check_since("relaxed_tensor", HAL_1_1, c->relaxed_tensor, version, w));
-    TRY(check_since("relaxed_scalar", HAL_1_2, c->relaxed_scalar, version, w));
-    TRY(check_since("if_performance", HAL_1_3, c->if_performance, version, w));
-    TRY(check_since("while_performance", HAL_1_3, c->while_performance, version, w));
+    if (hal_members_comply(&hal_capabilities_record, c, version, w) < 0)
+        return why_prefix(w, "capabilities");
     for (uint32_t i = 0; i < c->n_operands; i++) {
         int32_t type = c->operand[i].type;
         const struct dtype_info *info = dtype_find(type);
@@ -249,81 +290,6 @@ int hal_capabilities_comply(const struct hal_capabilities *c, enum hal_version v
 }
 
 /* ---- arguments */
-
-/* A member of hal_prepare_config or hal_execution_config. */
-struct member {
-    const char *name; /* in messages */
-    enum hal_version since;
-    size_t offset, size;
-};
-#define PREPARE(field)                                                                             \
-    offsetof(struct hal_prepare_config, field), sizeof(((struct hal_prepare_config *) 0)->field)
-#define EXECUTE(field)                                                                             \
-    offsetof(struct hal_execution_config, field), sizeof(((struct hal_execution_config *) 0)->field)
-
-static const struct hal_prepare_config prepare_default = { .preference = HAL_FAST_SINGLE_ANSWER,
-                                                           .priority = HAL_PRIORITY_MEDIUM,
-                                                           .deadline = HAL_NO_DEADLINE };
-static const struct member prepare_members[] = {
-    { "a preference", HAL_1_1, PREPARE(preference) },
-    { "files of a model cache", HAL_1_2, PREPARE(cache.n_model) },
-    { "files of a data cache", HAL_1_2, PREPARE(cache.n_data) },
-    { "a priority", HAL_1_3, PREPARE(priority) },
-    { "a deadline", HAL_1_3, PREPARE(deadline) },
-    { "hints", HAL_FL8, PREPARE(n_hints) },
-    { "extensions of hints", HAL_FL8, PREPARE(n_extension_prefixes) },
-    { NULL, HAL_1_0, 0, 0 },
-};
-
-static const struct hal_execution_config execution_default = { .deadline = HAL_NO_DEADLINE,
-                                                               .loop_timeout = HAL_NO_TIME };
-static const struct member execution_members[] = {
-    { "measuring", HAL_1_2, EXECUTE(measure) },
-    { "a deadline", HAL_1_3, EXECUTE(deadline) },
-    { "a loop timeout", HAL_1_3, EXECUTE(loop_timeout) },
-    { "hints", HAL_FL8, EXECUTE(n_hints) },
-    { "extensions of hints", HAL_FL8, EXECUTE(n_extension_prefixes) },
-    { NULL, HAL_1_0, 0, 0 },
-};
-static const struct member burst_members[] = {
-    { "a deadline of a burst", HAL_FL5, EXECUTE(deadline) },
-    { "a loop timeout of a burst", HAL_FL5, EXECUTE(loop_timeout) },
-    { "hints", HAL_FL8, EXECUTE(n_hints) },
-    { "extensions of hints", HAL_FL8, EXECUTE(n_extension_prefixes) },
-    { NULL, HAL_1_0, 0, 0 },
-};
-#undef PREPARE
-#undef EXECUTE
-
-static bool is_set(const struct member *m, const void *config, const void *neutral)
-{
-    return memcmp((const char *) config + m->offset, (const char *) neutral + m->offset, m->size);
-}
-
-static int check_members(const struct member *m, const void *config, const void *neutral,
-                         enum hal_version version, struct why *w)
-{
-    for (; m->name; m++)
-        REQUIRE(w, version >= m->since || !is_set(m, config, neutral),
-                "%s in a call of HAL %s, needs HAL %s", m->name, hal_version_name(version),
-                hal_version_name(m->since));
-    return 0;
-}
-
-/* Sets members newer than the version to their neutral values, with a note for each. */
-static int reset_members(const struct member *m, void *config, const void *neutral,
-                         enum hal_version version, struct arena *a, struct conversion *notes,
-                         struct why *w)
-{
-    for (; m->name; m++) {
-        if (version >= m->since || !is_set(m, config, neutral))
-            continue;
-        TRY(conversion_add_note(notes, a, true, w, "%s is not representable in HAL %s", m->name,
-                                hal_version_name(version)));
-        memcpy((char *) config + m->offset, (const char *) neutral + m->offset, m->size);
-    }
-    return 0;
-}
 
 uint64_t hal_now(enum hal_version version)
 {
@@ -344,7 +310,7 @@ int hal_check_time(const char *what, uint64_t ns, enum hal_version version, stru
 int hal_prepare_config_complies(const struct hal_prepare_config *c, enum hal_version version,
                                 struct why *w)
 {
-    TRY(check_members(prepare_members, c, &prepare_default, version, w));
+    TRY(hal_members_comply(&hal_prepare_config_record, c, version, w));
     return hal_check_time("a deadline", c->deadline, version, w);
 }
 
@@ -358,14 +324,14 @@ static int check_times(const struct hal_execution_config *c, enum hal_version ve
 int hal_execution_config_complies(const struct hal_execution_config *c, enum hal_version version,
                                   struct why *w)
 {
-    TRY(check_members(execution_members, c, &execution_default, version, w));
+    TRY(hal_members_comply(&hal_execution_config_record, c, version, w));
     return check_times(c, version, w);
 }
 
 int hal_burst_config_complies(const struct hal_execution_config *c, enum hal_version version,
                               struct why *w)
 {
-    TRY(check_members(burst_members, c, &execution_default, version, w));
+    TRY(check_members(&hal_execution_config_record, c, version, true, w));
     return check_times(c, version, w);
 }
 
@@ -375,7 +341,7 @@ int hal_prepare_config_at(const struct hal_prepare_config *c, enum hal_version v
 {
     struct hal_prepare_config converted = *c;
 
-    TRY(reset_members(prepare_members, &converted, &prepare_default, version, a, notes, w));
+    TRY(reset_members(&hal_prepare_config_record, &converted, version, "", a, notes, w));
     *ret = converted;
     return 0;
 }
@@ -386,7 +352,7 @@ int hal_execution_config_at(const struct hal_execution_config *c, enum hal_versi
 {
     struct hal_execution_config converted = *c;
 
-    TRY(reset_members(execution_members, &converted, &execution_default, version, a, notes, w));
+    TRY(reset_members(&hal_execution_config_record, &converted, version, "", a, notes, w));
     *ret = converted;
     return 0;
 }
@@ -418,10 +384,7 @@ int hal_location_complies(const struct hal_location *l, enum hal_version version
             "%" PRIi64 " bytes at %" PRIi64 ", %" PRIi64 " of padding: out of range in HAL %s",
             (int64_t) l->length, (int64_t) l->offset, (int64_t) l->padding,
             hal_version_name(version));
-    REQUIRE(w, version >= HAL_FL5 || !l->padding,
-            "%" PRIu64 " bytes of padding in HAL %s, must be 0", l->padding,
-            hal_version_name(version));
-    return 0;
+    return hal_members_comply(&hal_location_record, l, version, w);
 }
 
 static int check_arguments(const char *what, const struct hal_argument *a, uint32_t n,
@@ -436,8 +399,7 @@ static int check_arguments(const char *what, const struct hal_argument *a, uint3
 
 static int check_pool(const struct hal_request_pool *p, enum hal_version version, struct why *w)
 {
-    REQUIRE(w, !p->is_token || version >= HAL_1_3, "a token in a request of HAL %s, needs HAL 1.3",
-            hal_version_name(version));
+    TRY(hal_members_comply(&hal_request_pool_record, p, version, w));
     REQUIRE(w, !p->is_token || version < HAL_FL5 || p->token <= INT32_MAX,
             "the token is negative: %" PRIi32, (int32_t) p->token);
     return 0;
@@ -458,16 +420,14 @@ static int drop_padding(const char *what, const struct hal_argument *from, uint3
                         const struct hal_argument **ret, struct why *w)
 {
     struct hal_argument *converted = arena_copy(a, from, n * sizeof(*from));
+    char where[32];
 
     if (!converted)
         return why_no_memory(w);
-    for (uint32_t i = 0; i < n && version < HAL_FL5; i++) {
-        if (!converted[i].location.padding)
-            continue;
-        TRY(conversion_add_note(notes, a, true, w,
-                                "%s %u: %" PRIu64 " bytes of padding: not representable in HAL %s",
-                                what, i, converted[i].location.padding, hal_version_name(version)));
-        converted[i].location.padding = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        snprintf(where, sizeof(where), "%s %u: ", what, i);
+        TRY(reset_members(&hal_location_record, &converted[i].location, version, where, a, notes,
+                          w));
     }
     *ret = converted;
     return 0;

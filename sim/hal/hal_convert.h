@@ -7,7 +7,7 @@
 #define SIM_HAL_CONVERT_H
 
 #include "golden/model/compliance.h"
-#include "sim/hal.h"
+#include "sim/hal/hal_records.h"
 
 enum { HAL_VERSIONS = 8 };
 extern const enum hal_version hal_versions[HAL_VERSIONS]; /* ascending */
@@ -33,6 +33,11 @@ enum hal_status hal_status_from_why(const struct why *w, enum hal_version versio
  * on_device <= in_driver. */
 bool hal_timing_complies(struct hal_timing t, enum hal_version version);
 struct hal_timing hal_timing_at(struct hal_timing t, enum hal_version version);
+
+/* Members newer than the version must have their neutral values; not those of structures within.
+ * WHY_INVALID. */
+int hal_members_comply(const struct hal_record *r, const void *structure, enum hal_version version,
+                       struct why *w);
 
 /* -1: a member or row that the version's structure does not have, or a missing required row. */
 int hal_capabilities_comply(const struct hal_capabilities *c, enum hal_version version,

@@ -257,3 +257,16 @@ uint64_t hal_number_at(const void *structure, uint16_t at, uint16_t size)
         return memcpy(&four, from, sizeof(four)), four;
     return memcpy(&eight, from, sizeof(eight)), eight;
 }
+
+void hal_set_number(void *structure, uint16_t at, uint16_t size, uint64_t value)
+{
+    char *to = (char *) structure + at;
+    const uint32_t four = (uint32_t) value;
+
+    if (size == sizeof(bool))
+        *to = (char) value;
+    else if (size == sizeof(four))
+        memcpy(to, &four, sizeof(four));
+    else
+        memcpy(to, &value, sizeof(value));
+}

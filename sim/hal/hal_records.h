@@ -71,7 +71,8 @@ struct hal_driver_info {
     uint32_t n_model_cache, n_data_cache;
 };
 
-/* An integer member of 1, 4 or 8 bytes. */
+/* A number of 1, 4 or 8 bytes at an offset. */
 uint64_t hal_number_at(const void *structure, uint16_t at, uint16_t size);
+void hal_set_number(void *structure, uint16_t at, uint16_t size, uint64_t value);
 
 #endif

@@ -14,14 +14,7 @@ static uint64_t count_of(const struct hal_member *m, const void *structure)
 
 static void set_count(const struct hal_member *m, void *structure, size_t n)
 {
-    char *to = (char *) structure + m->count_at;
-    const uint64_t eight = n;
-    const uint32_t four = (uint32_t) n;
-
-    if (m->count_size == sizeof(four))
-        memcpy(to, &four, sizeof(four));
-    else
-        memcpy(to, &eight, sizeof(eight));
+    hal_set_number(structure, m->count_at, m->count_size, n);
 }
 
 static bool is_present(const struct hal_member *m, const void *structure)
@@ -50,7 +43,6 @@ int wire_check_lists(const struct hal_record *r, const void *from, struct why *w
     return 0;
 }
 
-/* File descriptors to their names in the message, or, with p->received, names to descriptors. */
 int wire_pass_files(const void *from, size_t n, struct wire_passing *p, void *ret_array,
                     struct why *w)
 {
@@ -172,7 +164,7 @@ static int put_member(const struct hal_member *m, const ProtobufCFieldDescriptor
         memcpy(to + f->offset, &bytes, sizeof(bytes));
         return 0;
     }
-    case MEMBER_DIMS: {
+    case MEMBER_DIMS: { /* of a driver's result, whose count can be wrong */
         const size_t most = m->size / sizeof(uint32_t), count = count_of(m, structure);
         const size_t n = count < most ? count : most;
         memcpy(to + f->quantifier_offset, &n, sizeof(n));

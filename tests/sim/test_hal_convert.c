@@ -297,7 +297,7 @@ static const struct request_row {
     bool can_be_lost;
     const char *what;
 } request_rows[REQUESTS] = { { 0, false, "" },
-                             { 4, true, "output 0: 16 bytes of padding" },
+                             { 4, true, "output 0: padding" },
                              { 3, false, "token" },
                              { 4, false, "bytes at" },
                              { 2, false, "hardware buffer" } };
@@ -351,16 +351,16 @@ static const struct prepare_row {
     const char *what;
 } prepare_rows[] = {
     { { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE }, 0, "" },
-    { { HAL_LOW_POWER, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE }, 1, "a preference" },
-    { { HAL_SUSTAINED_SPEED, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE }, 1, "a preference" },
+    { { HAL_LOW_POWER, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE }, 1, "preference" },
+    { { HAL_SUSTAINED_SPEED, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE }, 1, "preference" },
     { { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE, .cache.n_model = 1 },
       2,
-      "model cache" },
+      "model_cache" },
     { { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE, .cache.n_data = 1 },
       2,
-      "data cache" },
-    { { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_LOW, HAL_NO_DEADLINE }, 3, "a priority" },
-    { { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, 7 }, 3, "a deadline" },
+      "data_cache" },
+    { { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_LOW, HAL_NO_DEADLINE }, 3, "priority" },
+    { { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, 7 }, 3, "deadline" },
     { { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE, .n_hints = 1 }, 7, "hints" },
 };
 
@@ -370,9 +370,9 @@ static const struct execute_row {
     const char *what;
 } execute_rows[] = {
     { { false, HAL_NO_DEADLINE, HAL_NO_TIME }, 0, 0, "" },
-    { { true, HAL_NO_DEADLINE, HAL_NO_TIME }, 2, 2, "measuring" },
-    { { false, 7, HAL_NO_TIME }, 3, 4, "a deadline" },
-    { { false, HAL_NO_DEADLINE, 7 }, 3, 4, "a loop timeout" },
+    { { true, HAL_NO_DEADLINE, HAL_NO_TIME }, 2, 2, "measure" },
+    { { false, 7, HAL_NO_TIME }, 3, 4, "deadline" },
+    { { false, HAL_NO_DEADLINE, 7 }, 3, 4, "loop_timeout" },
     { { false, HAL_NO_DEADLINE, HAL_NO_TIME, .n_hints = 1 }, 7, 7, "hints" },
 };
 

@@ -2,7 +2,9 @@
  * that it does not return, descriptors that are no fences. */
 #include <check.h>
 #include <fcntl.h>
+#include <string.h>
 
+#include "sim/remote/remote.h"
 #include "tests/sim/service/stub_driver.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
@@ -143,11 +145,100 @@ START_TEST(missing_fences_and_infos_are_passed_on)
 }
 END_TEST
 
+/* ---- properties */
+
+static const struct hal_operand_performance *rows;
+static const struct hal_extension *listed;
+
+static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
+                                        struct hal_capabilities *ret_capabilities)
+{
+    (void) self, (void) version;
+    *ret_capabilities = (struct hal_capabilities){ .relaxed_scalar = { 1, 2 },
+                                                   .if_performance = { 5, 0 },
+                                                   .while_performance = { 7, 8 },
+                                                   .n_operands = 2,
+                                                   .operand = rows };
+    return HAL_NONE;
+}
+
+static enum hal_status get_extensions(struct hal_driver *self, uint32_t *ret_n,
+                                      const struct hal_extension **ret_extension)
+{
+    (void) self;
+    *ret_n = 1;
+    *ret_extension = listed;
+    return HAL_NONE;
+}
+
+static void open_with_properties(const struct hal_operand_performance *operand,
+                                 const struct hal_extension *extension)
+{
+    rows = operand;
+    listed = extension;
+    driver = stub_driver(&methods);
+    driver->get_capabilities = get_capabilities;
+    driver->get_supported_extensions = get_extensions;
+    driver = client_over_socket(driver);
+}
+
+START_TEST(properties_are_passed_on)
+{
+    static const struct hal_operand_performance operand[] = { { 3, { 9, 10 } }, { 5, { 0, 0 } } };
+    static const struct hal_extension_type type[] = { { 7, false, 4 }, { 65535, true, 12 } };
+    static const struct hal_extension extension = { "com.example.extension", 2, type };
+    const struct hal_extension *e = NULL;
+    struct hal_capabilities c;
+    uint32_t n = 0;
+
+    open_with_properties(operand, &extension);
+    ck_assert_str_eq(driver->name, "stub");
+    ck_assert_int_eq(driver->get_capabilities(driver, HAL_FL8, &c), HAL_NONE);
+    ck_assert(c.relaxed_scalar.exec_time == 1 && c.relaxed_scalar.power_usage == 2);
+    ck_assert(c.relaxed_tensor.exec_time == 0 && c.relaxed_tensor.power_usage == 0);
+    ck_assert(c.if_performance.exec_time == 5 && c.if_performance.power_usage == 0);
+    ck_assert(c.while_performance.exec_time == 7 && c.while_performance.power_usage == 8);
+    ck_assert_uint_eq(c.n_operands, 2);
+    ck_assert_mem_eq(c.operand, operand, sizeof(operand));
+    ck_assert_int_eq(driver->get_supported_extensions(driver, &n, &e), HAL_NONE);
+    ck_assert(n == 1 && e->n_types == 2);
+    ck_assert_str_eq(e->name, extension.name);
+    for (int i = 0; i < 2; i++)
+        ck_assert(e->type[i].type == type[i].type && e->type[i].is_tensor == type[i].is_tensor &&
+                  e->type[i].byte_size == type[i].byte_size);
+    driver->close(driver);
+}
+END_TEST
+
+/* They have crashed the service. */
+START_TEST(properties_with_null_are_violations)
+{
+    static const struct hal_extension extension = { "com.example.extension", 2, NULL };
+    const struct hal_extension *e = NULL;
+    struct hal_capabilities c;
+    char text[160] = "";
+    uint32_t n = 0;
+
+    open_with_properties(NULL, _i ? &extension : NULL);
+    ck_assert_int_eq(driver->get_supported_extensions(driver, &n, &e), HAL_GENERAL_FAILURE);
+    ck_assert(remote_take_violation(driver, text, sizeof(text)));
+    ck_assert_msg(
+        strstr(text, _i ? "types is NULL, with 2 elements" : "extensions is NULL, with 1 elements"),
+        "%s", text);
+    ck_assert_int_eq(driver->get_capabilities(driver, HAL_FL8, &c), HAL_GENERAL_FAILURE);
+    ck_assert(remote_take_violation(driver, text, sizeof(text)));
+    ck_assert_msg(strstr(text, "operands is NULL, with 2 elements"), "%s", text);
+    driver->close(driver);
+}
+END_TEST
+
 Suite *service_contract_suite(void)
 {
     TCase *c = tcase_create("contract");
 
     tcase_add_loop_test(c, missing_objects_stay_missing, 0, 2);
     tcase_add_loop_test(c, missing_fences_and_infos_are_passed_on, 0, 2 * COUNT(fenced));
+    tcase_add_test(c, properties_are_passed_on);
+    tcase_add_loop_test(c, properties_with_null_are_violations, 0, 2);
     return make_suite("service_contract", c, NULL);
 }
