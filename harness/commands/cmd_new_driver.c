@@ -10,29 +10,35 @@
 #include "harness/check/buffer.h"
 #include "harness/commands/commands.h"
 
-/* The files of harness/skeleton/, and sim/hal.h, embedded as strings. */
-extern const char skeleton_c[], kernels_c[], kernels_h[], skeleton_mk[], skeleton_build[],
-    skeleton_md[], hal_h[];
+/* The files of harness/skeleton/, and the headers of sim/, embedded as strings. */
+extern const char skeleton_c[], kernels_c[], kernels_h[], conv_2d_c[], skeleton_mk[],
+    skeleton_build[], skeleton_md[], hal_h[], hal_validate_h[];
 
 static const struct {
     const char *name, *text;
     const char *special; /* characters of a path that `escape` precedes in this file */
     char escape;
 } files[] = {
-    { "driver.c", skeleton_c, "", 0 },     { "kernels.c", kernels_c, "", 0 },
-    { "kernels.h", kernels_h, "", 0 },     { "hal.h", hal_h, "", 0 },
-    { "Makefile", skeleton_mk, "$", '$' }, { "meson.build", skeleton_build, "'", '\\' },
+    { "driver.c", skeleton_c, "", 0 },
+    { "kernels.c", kernels_c, "", 0 },
+    { "conv_2d.c", conv_2d_c, "", 0 },
+    { "kernels.h", kernels_h, "", 0 },
+    { "hal.h", hal_h, "", 0 },
+    { "hal_validate.h", hal_validate_h, "", 0 },
+    { "Makefile", skeleton_mk, "$", '$' },
+    { "meson.build", skeleton_build, "'", '\\' },
     { "README.md", skeleton_md, "", 0 },
 };
 
 /* What the placeholders of the files stand for. */
 struct driver_words {
     char name[64];          /* @NAME@ */
+    char word[64];          /* @WORD@: the same with _ for each -, for the name of a service */
     char halcyon[PATH_MAX]; /* @HALCYON@: the program that is running */
 };
 
 /* The name of a driver in C, make and shell: that of its folder, with _ for each space. */
-static int make_name(const char *folder, char ret_name[64], struct why *w)
+static int make_name(const char *folder, struct driver_words *words, struct why *w)
 {
     const char *slash = strrchr(folder, '/'), *base = slash ? slash + 1 : folder;
     size_t n = strlen(base);
@@ -44,8 +50,10 @@ static int make_name(const char *folder, char ret_name[64], struct why *w)
             "expected a driver name of up to 63 letters, digits, _, - and spaces, beginning with a "
             "letter, found '%s'",
             base);
-    for (size_t i = 0; i <= n; i++)
-        ret_name[i] = base[i] == ' ' ? '_' : base[i];
+    for (size_t i = 0; i <= n; i++) {
+        words->name[i] = base[i] == ' ' ? '_' : base[i];
+        words->word[i] = base[i] == '-' ? '_' : words->name[i];
+    }
     return 0;
 }
 
@@ -69,24 +77,32 @@ static void put_path(FILE *f, const char *path, const char *special, char escape
     }
 }
 
+static bool skip(const char **at, const char *placeholder)
+{
+    const size_t n = strlen(placeholder);
+
+    if (strncmp(*at, placeholder, n) != 0)
+        return false;
+    *at += n;
+    return true;
+}
+
 /* Writes files[i] with the placeholders replaced. */
 static int write_file(const char *path, int i, const struct driver_words *words, struct why *w)
 {
-    static const char name[] = "@NAME@", halcyon[] = "@HALCYON@";
     FILE *f = fopen(path, "wx");
 
     if (!f)
         return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
     for (const char *at = files[i].text; *at;) {
-        if (strncmp(at, name, strlen(name)) == 0) {
+        if (skip(&at, "@NAME@"))
             fputs(words->name, f);
-            at += strlen(name);
-        } else if (strncmp(at, halcyon, strlen(halcyon)) == 0) {
+        else if (skip(&at, "@WORD@"))
+            fputs(words->word, f);
+        else if (skip(&at, "@HALCYON@"))
             put_path(f, words->halcyon, files[i].special, files[i].escape);
-            at += strlen(halcyon);
-        } else {
+        else
             fputc(*at++, f);
-        }
     }
     bool bad = ferror(f);
     if (fclose(f) || bad)
@@ -101,7 +117,7 @@ static int write_driver(const struct options *o, struct why *w)
 
     TRY(options_expect(o, 1, 1, "NAME", w));
     const char *folder = o->argument[0];
-    TRY(make_name(folder, words.name, w));
+    TRY(make_name(folder, &words, w));
     find_program(words.halcyon);
     REQUIRE(w, strlen(folder) < 4096, "the path is too long");
     if (mkdir(folder, 0777) < 0)
@@ -123,10 +139,11 @@ static int write_driver(const struct options *o, struct why *w)
 
     struct buffer quoted = { 0 };
     buffer_put_quoted(&quoted, folder);
-    printf("%s/driver.c is a driver that runs ADD\n"
+    printf("%s/driver.c is a driver that runs ADD, CONV_2D and SVDF\n"
            "  make -C %s          builds %s.so there\n"
-           "  make -C %s check    runs it on random graphs\n",
-           folder, buffer_text(&quoted), words.name, buffer_text(&quoted));
+           "  make -C %s check    runs it on random graphs\n"
+           "  make -C %s conform  checks it against the HAL contract\n",
+           folder, buffer_text(&quoted), words.name, buffer_text(&quoted), buffer_text(&quoted));
     buffer_done(&quoted);
     return 0;
 }

@@ -4,32 +4,63 @@
 
 #include "hal.h"
 
-enum { MAX_INPUTS = 3 };
+enum { MAX_INPUTS = 13, MAX_OUTPUTS = 2, MAX_RANK = 4 };
 
-/* An operand of the model. */
-struct value {
+/* An operand, in the model and in an execution. */
+struct operand {
     int32_t type;
-    enum hal_lifetime lifetime;
-    uint32_t n_dims, dims[HAL_MAX_RANK];
-    size_t bytes;      /* size of a supported tensor of known shape; else 0 */
-    uint8_t *constant; /* its value, owned; NULL: not a constant */
-    bool is_set;       /* has a value before the next operation, while a model is loaded */
+    uint32_t n_dims;             /* 0: a scalar, or a tensor of unknown rank */
+    uint32_t dims[HAL_MAX_RANK]; /* model: 0 is unknown; execution: 0 has no elements */
+    float scale;
+    int32_t zero;
+    uint32_t n_scales; /* TENSOR_QUANT8_SYMM_PER_CHANNEL: one scale per index of dimension */
+    uint32_t channel_dim;
+    float *scales;
+
+    /* The value, row-major, not aligned.  In the model: of a constant, else NULL.  In an execution
+     * NULL: omitted. */
+    uint8_t *data;
+    bool is_omitted; /* in the model; an execution may omit others, see `optional` */
 };
 
-/* An operation with n_in inputs and one output. */
+/* The operands of one operation. */
+struct arguments {
+    uint32_t n_in, n_out;
+    const struct operand *in[MAX_INPUTS];
+    struct operand *out[MAX_OUTPUTS];
+};
+
 struct kernel {
     int32_t operation; /* enum hal_operation_type */
-    uint32_t n_in;
-    /* Whether it can run on operands of these types, shapes and constants. */
-    bool (*supports)(const struct value *in[], const struct value *out);
-    /* Computes result, of out->bytes bytes; data[i] has the bytes of input i.  Neither need be
-     * aligned. */
-    void (*run)(const struct value *in[], const uint8_t *data[], const struct value *out,
-                uint8_t *result);
+    uint32_t n_in, n_out;
+    uint32_t optional; /* bit i: input i may be omitted */
+    /* Whether it can run with n_in inputs of these types, constants, and shapes so far as the model
+     * knows them.  The model is valid by NNAPI's rules. */
+    bool (*supports)(const struct arguments *a);
+    /* Computes the shapes of the outputs from those of the inputs.  False: they contradict. */
+    bool (*shape)(struct arguments *a);
+    /* Computes the outputs. */
+    void (*run)(const struct arguments *a);
 };
 
 /* The kernel that runs an operation on these operands; NULL: not supported. */
-const struct kernel *kernel_for(int32_t operation, uint32_t n_in, const struct value *in[],
-                                const struct value *out);
+const struct kernel *kernel_for(int32_t operation, const struct arguments *a);
+
+/* Bytes of an element of a type that a kernel uses; 0: another type. */
+size_t element_size(int32_t type);
+/* Number of elements; UINT64_MAX: too many. */
+uint64_t element_count(const struct operand *o);
+
+/* conv_2d.c */
+bool conv_2d_supports(const struct arguments *a);
+bool conv_2d_shape(struct arguments *a);
+void conv_2d_run(const struct arguments *a);
+
+/* An INT32 or BOOL constant of the model; `otherwise` if it is omitted or not there.  False: known
+ * only when the model is executed. */
+bool read_constant(const struct arguments *a, uint32_t i, int32_t otherwise, int32_t *ret);
+float activate(float x, int32_t activation); /* 0 none, 1 RELU, 2 RELU1, 3 RELU6 */
+float get_float(const struct operand *o, size_t at);
+void put_float(const struct operand *o, size_t at, float x);
 
 #endif

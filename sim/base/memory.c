@@ -147,17 +147,22 @@ bool memory_is_plain(const struct hal_memory *m)
     return m->kind == HAL_MEMORY_ADDRESS && m->address;
 }
 
-int memory_map(const struct hal_memory *m, bool write, struct mapping *ret_mapping, struct why *w)
+int memory_check(const struct hal_memory *m, bool write, struct why *w)
 {
     REQUIRE(w, m->size > 0 && m->size <= SIZE_MAX / 2, "memory: invalid size %" PRIu64, m->size);
     REQUIRE(w, m->protection & HAL_MEMORY_READ, "memory: not readable");
     REQUIRE(w, !write || m->protection & HAL_MEMORY_WRITE, "memory: not writable");
     REQUIRE(w, (unsigned) m->kind <= HAL_MEMORY_HARDWARE_BUFFER, "memory: unknown kind %d",
             (int) m->kind);
-    if (!m->address) {
-        REQUIRE(w, m->kind != HAL_MEMORY_ADDRESS, "memory: no address");
+    REQUIRE(w, m->address || m->kind != HAL_MEMORY_ADDRESS, "memory: no address");
+    return 0;
+}
+
+int memory_map(const struct hal_memory *m, bool write, struct mapping *ret_mapping, struct why *w)
+{
+    TRY(memory_check(m, write, w));
+    if (!m->address)
         return map_descriptor(m, write, ret_mapping, w);
-    }
     *ret_mapping = (struct mapping){ .address = m->address, .size = m->size };
     return 0;
 }

@@ -21,10 +21,12 @@ enum { MEMORY_MAX_MAPPED = 1 << 15 };
 /* Memory of this process only: without a descriptor that could be passed to another process. */
 bool memory_is_plain(const struct hal_memory *memory);
 
+/* What memory_map() checks before it looks at a file: size, protection, kind.  WHY_INVALID. */
+int memory_check(const struct hal_memory *memory, bool write, struct why *w);
 /* Maps the memory; files are mapped MAP_SHARED and charged to the calling client, unless the client
- * has mapped them.  WHY_INVALID: it
- * does not fit its file or lacks the protection (write: must be writable); WHY_MEMORY: too many
- * mappings; WHY_SYSTEM.  The memory must outlive the mapping; its descriptor need not. */
+ * has mapped them.  WHY_INVALID: it does not fit its file or lacks the protection (write: must be
+ * writable); WHY_MEMORY: too many mappings; WHY_SYSTEM.  The memory must outlive the mapping; its
+ * descriptor need not. */
 int memory_map(const struct hal_memory *memory, bool write, struct mapping *ret_mapping,
                struct why *w);
 /* Unmaps and zeroes the mapping; a zeroed one is allowed. */

@@ -12,7 +12,7 @@
 #include "sim/device/engine.h"
 #include "sim/driver/memory_domain.h"
 #include "sim/driver/request.h"
-#include "sim/hal/convert.h"
+#include "sim/hal/argument_check.h"
 #include "sim/hal/hal_result.h"
 #include "sim/wire/wire_methods.h"
 
@@ -49,14 +49,6 @@ struct driver {
 
     struct hal_capabilities capabilities[HAL_VERSIONS]; /* converted to each version */
     struct hal_operand_performance *rows;               /* of all of them */
-};
-
-/* A client's model, converted and validated, with the memory that it refers to. */
-struct loaded_model {
-    struct arena *arena;
-    struct mapping *pools;
-    uint32_t n_pools;
-    struct model model;
 };
 
 struct prepared {

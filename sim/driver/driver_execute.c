@@ -47,9 +47,7 @@ enum hal_status execution_open_reusing(struct execution *x, struct prepared *p,
                                  lent->kept };
     struct why w;
 
-    if (hal_execution_config_complies(config, version, &w) < 0 ||
-        extension_codes_check_hints(config->n_hints, config->hints, config->n_extension_prefixes,
-                                    config->extension_name_to_prefix, &w) < 0)
+    if (hal_execution_config_check(config, version, &w) < 0)
         return driver_log_failure("request", version, &w);
     *x = (struct execution){ .prepared = p,
                              .version = version,

@@ -9,58 +9,18 @@
 
 #define LOG_TAG "ModelBuilder"
 
-static void unload(struct loaded_model *l)
-{
-    for (uint32_t i = 0; i < l->n_pools; i++)
-        memory_unmap(&l->pools[i]);
-    arena_free(l->arena);
-}
-
-static int load_pools(const struct hal_model *hal, enum hal_version version, struct loaded_model *l,
-                      struct why *w)
-{
-    REQUIRE(w, !hal->n_pools || hal->pools, "the list of pools is NULL");
-    l->pools = arena_alloc(l->arena, hal->n_pools, sizeof(*l->pools));
-    if (!l->pools)
-        return why_no_memory(w);
-    for (; l->n_pools < hal->n_pools; l->n_pools++)
-        if (hal_memory_complies(&hal->pools[l->n_pools], version, w) < 0 ||
-            memory_map(&hal->pools[l->n_pools], false, &l->pools[l->n_pools], w) < 0)
-            return why_prefix(w, "pool %u", l->n_pools);
-    return 0;
-}
-
-static int load_into(const struct driver *d, const struct hal_model *hal, enum hal_version version,
-                     struct loaded_model *l, struct why *w)
-{
-    TRY(load_pools(hal, version, l, w));
-    TRY(convert_from_hal(hal, version, d->engine->extensions, l->pools, l->arena, &l->model, w));
-    int level = model_prepare(&l->model, NULL, w);
-    TRY(level);
-    REQUIRE(w, level <= hal_level(version), "the model needs feature level %d, the call has %d",
-            level, hal_level(version));
-    return 0;
-}
-
 static int load(const struct driver *d, const struct hal_model *hal, enum hal_version version,
                 struct loaded_model *ret_loaded, struct why *w)
 {
-    struct loaded_model l = { .arena = arena_new(0) };
-
     VLOG(MODEL,
          "model of client %u: %u operations, %u operands, %u inputs, %u outputs, "
          "%u subgraphs, %u pools",
          caller_client(), hal->main.n_operations, hal->main.n_operands, hal->main.n_inputs,
          hal->main.n_outputs, hal->n_referenced, hal->n_pools);
-    if (!l.arena)
-        return why_no_memory(w);
     if (driver_check_entry(d, version, WIRE__METHOD__PREPARE_MODEL, w) == 0 &&
-        load_into(d, hal, version, &l, w) == 0) {
-        *ret_loaded = l;
+        loaded_model_open(hal, version, d->engine->extensions, ret_loaded, w) == 0)
         return 0;
-    }
     VLOG(MODEL, "model of client %u rejected: %s", caller_client(), w->text);
-    unload(&l);
     return -1;
 }
 
@@ -100,7 +60,7 @@ enum hal_status driver_get_supported_operations(struct hal_driver *self, enum ha
     }
     if (rc == 0 && hooks->supported)
         hooks->supported(supported, ret_n);
-    unload(&l);
+    loaded_model_close(&l);
     return rc < 0 ? driver_log_failure(method, version, &w)
                   : driver_log_status(method, version, HAL_NONE);
 }
@@ -117,20 +77,6 @@ static int check_supported(struct driver *d, const struct loaded_model *l, struc
     for (uint32_t i = 0; i < n; i++)
         if (!supported[i])
             return why_fail(w, WHY_UNSUPPORTED, "operation %u is not supported", i);
-    return 0;
-}
-
-static int check_config(const struct hal_prepare_config *c, enum hal_version version, struct why *w)
-{
-    TRY(hal_prepare_config_complies(c, version, w));
-    TRY(extension_codes_check_hints(c->n_hints, c->hints, c->n_extension_prefixes,
-                                    c->extension_name_to_prefix, w));
-    REQUIRE(w, c->preference >= HAL_LOW_POWER && c->preference <= HAL_SUSTAINED_SPEED,
-            "preference %d, expected 0 to 2", (int) c->preference);
-    REQUIRE(w, c->priority >= HAL_PRIORITY_LOW && c->priority <= HAL_PRIORITY_HIGH,
-            "priority %d, expected 0 to 2", (int) c->priority);
-    REQUIRE(w, !c->cache.n_model || c->cache.model, "the list of model cache files is NULL");
-    REQUIRE(w, !c->cache.n_data || c->cache.data, "the list of data cache files is NULL");
     return 0;
 }
 
@@ -252,8 +198,8 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
     failure_text_clear();
     if (load(d, model, version, &l, &w) < 0)
         return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
-    if (check_config(config, version, &w) < 0) {
-        unload(&l);
+    if (hal_prepare_config_check(config, version, &w) < 0) {
+        loaded_model_close(&l);
         return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
     }
     status = check_supported(d, &l, &w) < 0
@@ -262,7 +208,7 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
     if (status == HAL_NONE)
         driver_cache_save(d, &config->cache, model, version, config->priority, &l);
     else
-        unload(&l);
+        loaded_model_close(&l);
     callback->notify(callback, status, p ? &p->base : NULL);
     return HAL_NONE;
 }
@@ -285,7 +231,7 @@ static enum hal_status load_cached(struct driver *d, const struct hal_cache *cac
     } else if (s == HAL_NONE && check_supported(d, ret_loaded, &w) < 0) {
         failure_text_set("the cached model: %s", w.text);
         VLOG(COMPILATION, "the cache is not used: %s", w.text);
-        unload(ret_loaded);
+        loaded_model_close(ret_loaded);
         s = HAL_GENERAL_FAILURE;
     }
     arena_free(a);
@@ -299,7 +245,7 @@ static int check_cached(const struct driver *d, enum hal_version version,
     config->preference = HAL_FAST_SINGLE_ANSWER;
     config->priority = HAL_PRIORITY_MEDIUM;
     TRY(driver_check_entry(d, version, WIRE__METHOD__PREPARE_MODEL_FROM_CACHE, w));
-    return check_config(config, version, w);
+    return hal_prepare_config_check(config, version, w);
 }
 
 enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
@@ -323,7 +269,7 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
         return hal_fail_preparation(callback, driver_log_status(method, version, status));
     status = driver_log_status(method, version, compile(d, &l, &how, &p));
     if (status != HAL_NONE)
-        unload(&l);
+        loaded_model_close(&l);
     callback->notify(callback, status, p ? &p->base : NULL);
     return HAL_NONE;
 }
@@ -341,6 +287,6 @@ void prepared_unref(struct prepared *p)
         return;
     p->driver->engine->methods->program_free(p->program);
     return_quota(p);
-    unload(&p->loaded);
+    loaded_model_close(&p->loaded);
     free(p);
 }

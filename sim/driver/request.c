@@ -1,9 +1,8 @@
 #include "sim/driver/request.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "sim/hal/hal_convert.h"
+#include "sim/hal/argument_check.h"
 
 static int open_pool(const struct hal_request_pool *pool, const struct request_context *c,
                      const struct mapping *kept, struct request_pool *p, struct why *w)
@@ -15,7 +14,6 @@ static int open_pool(const struct hal_request_pool *pool, const struct request_c
         REQUIRE(w, p->buffer, "unknown token %u", pool->token);
         return 0;
     }
-    TRY(hal_memory_complies(m, c->version, w));
     if (!kept || !kept->address)
         return memory_map(m, m->protection & HAL_MEMORY_WRITE, &p->mapping, w);
     p->mapping = (struct mapping){ .address = kept->address, .size = kept->size };
@@ -35,28 +33,6 @@ static int open_pools(const struct hal_request *hal, const struct request_contex
     return 0;
 }
 
-/* The shape that model and request specify together. */
-static int merge_shape(const struct hal_argument *a, const struct tensor *declared,
-                       struct shape *ret_shape, struct why *w)
-{
-    struct shape s = declared->shape;
-
-    REQUIRE(w, !a->n_dims || a->dims, "dimensions are missing");
-    REQUIRE(w, a->n_dims <= MAX_RANK, "rank %u, at most %d", a->n_dims, MAX_RANK);
-    REQUIRE(w, !a->n_dims || dtype_info[declared->dtype].tensor, "a scalar with dimensions");
-    REQUIRE(w, !a->n_dims || !s.rank || a->n_dims == s.rank, "rank %u, declared %u", a->n_dims,
-            s.rank);
-    for (uint32_t d = 0; d < a->n_dims; d++) {
-        bool open = d >= s.rank || s.dim[d] == 0;
-        REQUIRE(w, open || !a->dims[d] || a->dims[d] == s.dim[d], "dimension %u is %u, declared %u",
-                d, a->dims[d], s.dim[d]);
-        s.dim[d] = open ? a->dims[d] : s.dim[d];
-    }
-    s.rank = a->n_dims ? a->n_dims : s.rank;
-    *ret_shape = s;
-    return 0;
-}
-
 /* The location of input or output i: memory, or a buffer that was allocated for that role. */
 static int find_place(const struct request *r, const struct request_context *c,
                       const struct hal_request *hal, uint32_t i, bool is_output,
@@ -65,35 +41,17 @@ static int find_place(const struct request *r, const struct request_context *c,
     static uint8_t nowhere; /* address of operands without elements in pools without address */
     const struct hal_location *l = &(is_output ? hal->outputs : hal->inputs)[i].location;
 
-    REQUIRE(w, l->pool < r->n_pools, "pool %u of %u", l->pool, r->n_pools);
     struct device_buffer *b = r->pools[l->pool].buffer;
     if (!b) {
-        bool writable = hal->pools[l->pool].memory.protection & HAL_MEMORY_WRITE;
         const struct mapping *m = &r->pools[l->pool].mapping;
-        REQUIRE(w, writable || !is_output, "pool %u is not writable", l->pool);
-        REQUIRE(w, mapping_contains(m, l->offset, l->length),
-                "%" PRIu64 " bytes at offset %" PRIu64 " of %" PRIu64, l->length, l->offset,
-                m->size);
-        REQUIRE(w, mapping_contains(m, l->offset + l->length, l->padding),
-                "%" PRIu64 " bytes of padding at offset %" PRIu64 " of %" PRIu64, l->padding,
-                l->offset + l->length, m->size);
         uint8_t *at = m->address ? m->address + l->offset : &nowhere;
         *ret_place = (struct request_location){ at, (size_t) l->length, NULL };
         return 0;
     }
-    REQUIRE(w, !l->offset && !l->length && !l->padding,
-            "buffer %u with an offset, length or padding", b->token);
     REQUIRE(w, buffer_has_role(b, c->number, i, is_output),
             "buffer %u was not allocated for this role", b->token);
     *ret_place = (struct request_location){ .buffer = b };
     return 0;
-}
-
-static bool is_left_out(const struct hal_argument *a)
-{
-    const struct hal_location *l = &a->location;
-
-    return !l->pool && !l->offset && !l->length && !l->padding && !a->n_dims;
 }
 
 /* Checks the dimensions of the request against those that the buffer was allocated with; its
@@ -108,24 +66,6 @@ static int open_buffer(const struct hal_argument *a, const struct device_buffer 
     return 0;
 }
 
-static int open_memory_input(const struct hal_argument *a, enum hal_version version,
-                             const struct tensor *t, struct why *w)
-{
-    bool known = !dtype_info[t->dtype].tensor || shape_known(&t->shape);
-
-    /* A dimension of 0 is unknown, unless the request itself specifies it and the value has no
-     * bytes. */
-    REQUIRE(w,
-            !dtype_info[t->dtype].tensor ||
-                (t->shape.rank && (known || (a->n_dims && !a->location.length))),
-            "shape is not fully specified");
-    REQUIRE(w, version >= HAL_1_2 || known, "a dimension of 0 before HAL 1.2");
-    REQUIRE(w, shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) == 0, "too large");
-    REQUIRE(w, a->location.length == tensor_bytes(t), "%" PRIu64 " bytes, expected %zu",
-            a->location.length, tensor_bytes(t));
-    return 0;
-}
-
 static int open_input(const struct hal_request *hal, const struct request_context *c, uint32_t i,
                       const struct tensor *declared, struct request *r, struct why *w)
 {
@@ -133,14 +73,11 @@ static int open_input(const struct hal_request *hal, const struct request_contex
     struct tensor *t = &r->in[i];
 
     *t = *declared;
-    if (a->has_no_value) {
-        REQUIRE(w, is_left_out(a), "omitted, but with a location or dimensions");
+    TRY(hal_request_check_input(hal, i, declared, c->version, &t->shape, w));
+    if (a->has_no_value)
         return 0;
-    }
-    TRY(merge_shape(a, declared, &t->shape, w));
     TRY(find_place(r, c, hal, i, false, &r->in_place[i], w));
-    return r->in_place[i].buffer ? open_buffer(a, r->in_place[i].buffer, w)
-                                 : open_memory_input(a, c->version, t, w);
+    return r->in_place[i].buffer ? open_buffer(a, r->in_place[i].buffer, w) : 0;
 }
 
 static int open_output(const struct hal_request *hal, const struct request_context *c, uint32_t i,
@@ -149,14 +86,10 @@ static int open_output(const struct hal_request *hal, const struct request_conte
     const struct hal_argument *a = &hal->outputs[i];
     struct request_output *o = &r->out[i];
 
-    if (a->has_no_value) {
-        REQUIRE(w, is_left_out(a), "omitted, but with a location or dimensions");
-        return 0;
-    }
     o->is_scalar = !dtype_info[declared->dtype].tensor;
-    TRY(merge_shape(a, declared, &o->shape, w));
-    REQUIRE(w, c->version >= HAL_1_2 || o->is_scalar || shape_known(&o->shape),
-            "shape must be known before HAL 1.2");
+    TRY(hal_request_check_output(hal, i, declared, c->version, &o->shape, w));
+    if (a->has_no_value)
+        return 0;
     TRY(find_place(r, c, hal, i, true, &o->place, w));
     return o->place.buffer ? open_buffer(a, o->place.buffer, w) : 0;
 }
@@ -181,9 +114,6 @@ static int open_arguments(const struct hal_request *hal, const struct request_co
 {
     const struct graph *g = &c->model->graph[0];
 
-    REQUIRE(w, hal->n_inputs == g->n_inputs && hal->n_outputs == g->n_outputs,
-            "%u inputs and %u outputs; the model has %u and %u", hal->n_inputs, hal->n_outputs,
-            g->n_inputs, g->n_outputs);
     r->n_inputs = g->n_inputs;
     r->n_outputs = g->n_outputs;
     r->in = arena_alloc(r->arena, g->n_inputs, sizeof(*r->in));
@@ -203,13 +133,10 @@ static int open_arguments(const struct hal_request *hal, const struct request_co
 int request_open(const struct hal_request *hal, const struct request_context *c,
                  struct arena *arena, struct request *ret_request, struct why *w)
 {
+    const struct graph *g = &c->model->graph[0];
     struct request r = { .arena = arena };
 
-    REQUIRE(w,
-            (!hal->n_inputs || hal->inputs) && (!hal->n_outputs || hal->outputs) &&
-                (!hal->n_pools || hal->pools),
-            "request with a list that is NULL");
-    TRY(hal_request_complies(hal, c->version, w));
+    TRY(hal_request_check_lists(hal, g->n_inputs, g->n_outputs, c->version, w));
     if (open_pools(hal, c, &r, w) < 0 || open_arguments(hal, c, &r, w) < 0) {
         request_close(&r);
         return -1;
