@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hal_validate.h"
 #include "tflite_convert.h"
 #include "tflite_failure.h"
 #include "tflite_prepared.h"
@@ -97,17 +98,6 @@ static void get_failure_text(struct hal_driver *self, char *ret_text, size_t siz
 
 /* ---- models */
 
-static bool has_options(enum hal_version version, const struct hal_prepare_config *c)
-{
-    return (version >= HAL_1_1 || c->preference == HAL_FAST_SINGLE_ANSWER) &&
-           (version >= HAL_1_2 || (!c->cache.n_model && !c->cache.n_data)) &&
-           (version >= HAL_1_3 ||
-            (c->priority == HAL_PRIORITY_MEDIUM && c->deadline == HAL_NO_DEADLINE)) &&
-           (version >= HAL_FL8 || (!c->n_hints && !c->n_extension_prefixes)) &&
-           (unsigned) c->preference <= HAL_SUSTAINED_SPEED &&
-           (unsigned) c->priority <= HAL_PRIORITY_HIGH;
-}
-
 /* The shapes of the inputs of a converted model; false: not all are known. */
 static bool input_shapes(const struct tfl_graph *g, struct tfl_shape *ret)
 {
@@ -177,11 +167,10 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
 {
     struct arena arena = { 0 };
     struct model m = { 0 };
-    enum hal_status status = HAL_INVALID_ARGUMENT;
+    enum hal_status status;
 
     failure_clear();
-    if (has_entry(version, HAL_1_0))
-        status = load_model(version, model, &arena, &m);
+    status = load_model(version, model, &arena, &m);
     m.loops = ((struct driver *) self)->loops;
     if (status == HAL_NONE)
         status = find_supported((struct driver *) self, &m, supported);
@@ -200,10 +189,12 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
     struct arena arena = { 0 };
     struct model m = { 0 };
     struct hal_prepared_model *prepared = NULL;
-    enum hal_status launched = HAL_INVALID_ARGUMENT, status;
+    enum hal_status launched, status;
+    char text[HAL_TEXT_BYTES];
 
     failure_clear();
-    if (has_entry(version, HAL_1_0) && has_options(version, config))
+    launched = failure_of(hal_validate_prepare_config(version, config, text, sizeof(text)), text);
+    if (launched == HAL_NONE)
         launched = load_model(version, model, &arena, &m);
     status = launched;
     m.loops = ((struct driver *) self)->loops;

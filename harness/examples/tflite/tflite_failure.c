@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#include "hal.h"
-
 static _Thread_local char text[HAL_TEXT_BYTES];
 
 void failure_clear(void)
@@ -28,6 +26,13 @@ void failure_set(const char *format, ...)
     va_start(arguments, format);
     failure_set_list(format, arguments);
     va_end(arguments);
+}
+
+enum hal_status failure_of(enum hal_status status, const char *reason)
+{
+    if (status != HAL_NONE)
+        failure_set("%s", reason);
+    return status;
 }
 
 void failure_get(char *ret_text, size_t size)

@@ -20,7 +20,6 @@ struct value {
     const uint8_t *constant; /* its value; NULL: not a constant */
     size_t length;
     uint32_t subgraph; /* HAL_SUBGRAPH: index of the subgraph, the main one being 0 */
-    bool is_set;       /* has a value before the next operation, while a model is loaded */
 };
 
 struct step {

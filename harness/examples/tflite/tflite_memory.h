@@ -7,14 +7,11 @@
 struct mapping {
     uint8_t *address;
     uint64_t size;
-    bool is_writable, is_mapped;
+    bool is_mapped;
 };
 
-/* False: the memory is invalid. */
+/* Valid memory; false: its file is too short or cannot be mapped. */
 bool map_memory(const struct hal_memory *h, struct mapping *ret);
 void unmap_memory(struct mapping *m, uint32_t n);
-
-/* Address of a location; NULL if it does not lie within the memory. */
-uint8_t *bytes_at(const struct mapping *m, const struct hal_location *l);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "hal_validate.h"
 #include "tflite_convert.h"
 #include "tflite_failure.h"
 #include "tflite_memory.h"
@@ -14,6 +15,7 @@ struct prepared {
     const struct tfl_library *library;
     struct arena arena; /* of the model, which is converted again when a request omits inputs */
     struct model model;
+    struct hal_subgraph main; /* types and dimensions of its operands, to check requests against */
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t finished;
@@ -99,42 +101,21 @@ struct run {
     struct hal_execution_callback *callback; /* of an asynchronous one */
 };
 
-/* The dimensions that the model and the request give; false: they contradict each other. */
-static bool merge_dims(const struct value *v, const struct hal_argument *a, struct tfl_shape *ret)
-{
-    const uint32_t n = a->n_dims ? a->n_dims : v->n_dims;
-
-    if (n > HAL_MAX_RANK || (a->n_dims && (!a->dims || (v->n_dims && v->n_dims != n))) ||
-        (is_scalar_type(v->type) && n))
-        return false;
-    ret->n_dims = n;
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t declared = v->n_dims ? v->dims[i] : 0, given = a->n_dims ? a->dims[i] : 0;
-        if ((declared && given && declared != given) || given > INT32_MAX || declared > INT32_MAX)
-            return false;
-        ret->dims[i] = (int32_t) (declared ? declared : given);
-    }
-    return true;
-}
-
+/* Where an argument is, and the dimensions that the model and the request give. */
 static bool place(const struct run *r, const struct hal_argument *a, const struct value *v,
-                  bool is_output, struct argument *ret)
+                  struct argument *ret)
 {
-    if (a->location.pool >= r->n_pools || !merge_dims(v, a, &ret->shape))
-        return false;
-    const struct mapping *m = &r->pools[a->location.pool];
-    ret->data = bytes_at(m, &a->location);
+    ret->shape.n_dims = a->n_dims ? a->n_dims : v->n_dims;
+    for (uint32_t i = 0; i < ret->shape.n_dims; i++) {
+        const uint32_t declared = v->n_dims ? v->dims[i] : 0;
+        const uint32_t dim = declared || !a->n_dims ? declared : a->dims[i];
+        if (dim > INT32_MAX)
+            return false;
+        ret->shape.dims[i] = (int32_t) dim;
+    }
+    ret->data = r->pools[a->location.pool].address + a->location.offset;
     ret->length = a->location.length;
-    return ret->data && (is_output ? m->is_writable : ret->length == bytes_of(v, &ret->shape));
-}
-
-/* Before 1.3 an execution has no deadline and no loop timeout, before 1.2 it is not measured. */
-static bool has_arguments(enum hal_version version, const struct hal_execution_config *c)
-{
-    return (version >= HAL_1_2 || !c->measure) &&
-           (version >= HAL_1_3 ||
-            (c->deadline == HAL_NO_DEADLINE && c->loop_timeout == HAL_NO_TIME)) &&
-           (version >= HAL_FL8 || (!c->n_hints && !c->n_extension_prefixes));
+    return true;
 }
 
 static enum hal_status open_arguments(struct run *r, const struct hal_request *q)
@@ -152,7 +133,7 @@ static enum hal_status open_arguments(struct run *r, const struct hal_request *q
                                  : (struct tfl_shape){ 1, { 1 } };
             continue;
         }
-        if (!place(r, &q->inputs[i], input_value(p, i), false, &r->in[i]))
+        if (!place(r, &q->inputs[i], input_value(p, i), &r->in[i]))
             return HAL_INVALID_ARGUMENT;
         if (!r->in[i].length) {
             failure_set("input %u has no elements; TensorFlow Lite needs some", i);
@@ -160,8 +141,7 @@ static enum hal_status open_arguments(struct run *r, const struct hal_request *q
         }
     }
     for (uint32_t i = 0; i < p->base.n_outputs; i++)
-        if (q->outputs[i].has_no_value ||
-            !place(r, &q->outputs[i], output_value(p, i), true, &r->out[i]))
+        if (q->outputs[i].has_no_value || !place(r, &q->outputs[i], output_value(p, i), &r->out[i]))
             return HAL_INVALID_ARGUMENT;
     return HAL_NONE;
 }
@@ -171,20 +151,24 @@ static enum hal_status open_run(struct prepared *p, enum hal_version version,
                                 const struct hal_request *q, const struct hal_execution_config *c,
                                 struct run *r)
 {
+    char text[HAL_TEXT_BYTES];
+    enum hal_status status;
+
     *r = (struct run){
         .p = p, .version = version, .measures = c->measure, .timing = { HAL_NO_TIME, HAL_NO_TIME }
     };
-    if (!has_arguments(version, c) || q->n_inputs != p->base.n_inputs ||
-        q->n_outputs != p->base.n_outputs || !q->outputs || (q->n_inputs && !q->inputs) ||
-        (q->n_pools && !q->pools))
-        return HAL_INVALID_ARGUMENT;
+    status = failure_of(hal_validate_execution_config(version, c, text, sizeof(text)), text);
+    if (status == HAL_NONE)
+        status = failure_of(hal_validate_request(version, &p->main, q, text, sizeof(text)), text);
+    if (status != HAL_NONE)
+        return status;
     r->pools = calloc((size_t) q->n_pools + 1, sizeof(*r->pools));
     r->in = calloc((size_t) p->base.n_inputs + 1, sizeof(*r->in));
     r->out = calloc(p->base.n_outputs, sizeof(*r->out));
     r->shapes = calloc(p->base.n_outputs, sizeof(*r->shapes));
     if (!r->pools || !r->in || !r->out || !r->shapes)
         return HAL_GENERAL_FAILURE;
-    const enum hal_status status = open_arguments(r, q);
+    status = open_arguments(r, q);
     if (status == HAL_NONE && is_past_deadline(version, c->deadline))
         return HAL_MISSED_DEADLINE_PERSISTENT;
     return status;
@@ -467,6 +451,25 @@ static const struct hal_prepared_model_methods methods = {
     .release = release,
 };
 
+/* Sets p->main, whose lists are those of the loaded model. */
+static void declare_operands(struct prepared *p, struct arena *arena)
+{
+    const struct subgraph *g = &p->model.graph[0];
+    struct hal_operand *o = arena_take(arena, g->n_values, sizeof(*o));
+
+    p->main = (struct hal_subgraph){ .n_operands = g->n_values,
+                                     .n_inputs = g->n_in,
+                                     .n_outputs = g->n_out,
+                                     .operands = o,
+                                     .inputs = g->in,
+                                     .outputs = g->out };
+    for (uint32_t i = 0; o && i < g->n_values; i++) {
+        o[i].type = g->value[i].type;
+        o[i].n_dims = g->value[i].n_dims;
+        o[i].dims = g->value[i].dims;
+    }
+}
+
 enum hal_status new_prepared_model(const struct tfl_library *library, struct arena *arena,
                                    const struct model *m, struct hal_prepared_model **ret_prepared)
 {
@@ -481,6 +484,7 @@ enum hal_status new_prepared_model(const struct tfl_library *library, struct are
                             .model = *m,
                             .shape = arena_take(arena, g->n_in, sizeof(*p->shape)),
                             .is_omitted = arena_take(arena, g->n_in, sizeof(*p->is_omitted)) };
+    declare_operands(p, arena);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->finished, NULL);
     for (uint32_t i = 0; p->shape && i < g->n_in; i++)
