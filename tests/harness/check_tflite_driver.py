@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """The example driver over TensorFlow Lite.
 
-    check_tflite_driver.py HALCYON DRIVER SOURCE [COUNT]
+    check_tflite_driver.py HALCYON DRIVER SOURCE
 
 Wrong arguments are rejected with the remedy. With the library that the environment variable HALCYON_TFLITE_LIBRARY
 names (libtensorflowlite_c.so of the npm package tfjs-tflite-node 0.0.2): the operations and types that the driver
-supports, and COUNT random graphs (400), whose failures must be the known deviations of docs/tflite-driver.md. The
-folder SOURCE is built with its Makefile. Exit status 77 (skipped) without the library.
+supports, random graphs, of which those fail that SOURCE/tflite-2.9.0.baseline expects, and the rules of `halcyon
+conform` about models, requests and versions, but for those in FAILING. The folder SOURCE is built with its Makefile.
+Exit status 77 (skipped) without the library.
 """
-import collections
-import json
 import os
 import pathlib
 import re
@@ -19,8 +18,11 @@ import sys
 import tempfile
 
 LEAST_OPERATIONS = 95
-# Verdicts of graphs that contain one of these operations may be fail: docs/tflite-driver.md, "Known deviations".
-DEVIATING = {"CAST", "LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "RESIZE_BILINEAR", "TOPK_V2", "LOCAL_RESPONSE_NORMALIZATION"}
+GRAPHS = ["--ops", "1-8", "--seed", "1", "--count", "1000"]  # those of the baseline
+LEAST_PASSES = 400
+SUITES = ["basic", "model", "request", "generated", "extension", "version"]
+# docs/tflite-driver.md, "Rules that fail".
+FAILING = {"extension/unknown", "generated/judged", "generated/zero-sized", "request/fails"}
 
 
 def run(*command, status, **options):
@@ -58,31 +60,26 @@ def check_support(halcyon, target):
     print(f"{len(rows)} operations, {sum(len(types.split()) for _, types in rows)} pairs of operation and type")
 
 
-def check_graphs(halcyon, target, folder, count):
-    text = run(halcyon, "random", "--ops", "1-8", "--seed", "1", "--count", count, "-d", target, "-v", "--json", "--db",
-               folder / "graphs.db", status=(0, 1))
-    verdicts, bad = collections.Counter(), []
-    for line in text.splitlines():
-        case = json.loads(line) if line.startswith("{") else {}
-        if "verdict" not in case:
-            continue
-        verdicts[case["verdict"]] += 1
-        if case["verdict"] not in ("pass", "unsupported") and not is_known(folder / "graphs.db", case):
-            bad.append(line)
+def check_graphs(halcyon, target, source, folder):
+    """Exit status 0: nothing fails but what the baseline expects, and no entry of it is stale."""
+    baseline = pathlib.Path(source) / "tflite-2.9.0.baseline"
+    text = run(halcyon, "random", *GRAPHS, "-d", target, "--db", folder / "graphs.db", "--baseline", baseline, status=(0,))
+    names, numbers = (line.split()[1:] for line in text.splitlines() if line.startswith(("target ", f"{target} ")))
+    verdicts = dict(zip(names, map(int, numbers)))
     print(", ".join(f"{n} {verdict}" for verdict, n in verdicts.items()))
-    if bad or verdicts["pass"] < int(count) // 4:
-        sys.exit("\n".join(bad[:5]) or "too few graphs pass")
+    if verdicts["pass"] < LEAST_PASSES:
+        sys.exit("too few graphs pass")
 
 
-def is_known(database, case):
-    import sqlite3
-    with sqlite3.connect(database) as db:
-        operations = db.execute("SELECT operation FROM case_operations JOIN cases USING (case_id) WHERE name = ?",
-                                [case["case"]])
-        return case["verdict"] == "fail" and any(name in DEVIATING for name, in operations)
+def check_conform(halcyon, target):
+    chosen = [part for suite in SUITES for part in ("--suite", suite)]
+    text = run(halcyon, "conform", "-d", target, *chosen, "--timeout", "20", status=(1,))
+    failing = set(re.findall(r"^(?:violation|crash|hang|undecided) (\S+) on ", text, re.M))
+    if failing != FAILING:
+        sys.exit(f"rules that fail: {sorted(failing)}, expected {sorted(FAILING)}\n{text[:3000]}")
 
 
-def main(halcyon, driver, source, count="400"):
+def main(halcyon, driver, source):
     library = os.environ.get("HALCYON_TFLITE_LIBRARY", "")
     check_arguments(halcyon, driver)
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +89,8 @@ def main(halcyon, driver, source, count="400"):
             sys.exit(77)
         target = f"lib:{driver}?library={library}&loops=1"
         check_support(halcyon, target)
-        check_graphs(halcyon, target, pathlib.Path(folder), count)
+        check_graphs(halcyon, target, source, pathlib.Path(folder))
+        check_conform(halcyon, f"lib:{driver}?library={library}")
 
 
 main(*sys.argv[1:])
