@@ -195,6 +195,9 @@ static bool reap(pid_t pid, bool at_once, int *ret_status)
     return true;
 }
 
+/* More than a time-out is prolonged at most (sim/base/process_clock.h). */
+static const double MOST_LOAD = 30;
+
 int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w)
 {
     int fd[2];
@@ -210,8 +213,9 @@ int device_probe(const char *uri, double seconds, struct device_facts *ret_facts
     }
     close(fd[1]);
     struct answer a;
-    /* A hosted driver has a time-out of its own. */
-    double patience = seconds + (target_is_isolated(uri, harness_host.isolation) ? 5 : 0);
+    /* A hosted driver has a time-out of its own, which lasts longer on a loaded machine. */
+    bool is_isolated = target_is_isolated(uri, harness_host.isolation);
+    double patience = is_isolated ? MOST_LOAD * seconds + 5 : seconds;
     enum reading reading = pid < 0 ? READ_ENDED : read_answer(pid, fd[0], patience, &a);
     close(fd[0]);
     if (pid < 0)

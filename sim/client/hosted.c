@@ -103,7 +103,8 @@ static int connect_methods(struct target *t, struct host_death *ret_death, struc
         close(socket);
         return 1;
     }
-    const struct reply_timeout timeout = { .seconds = h->options.timeout };
+    const struct reply_timeout timeout = { .seconds = h->options.timeout,
+                                           .process = host_driver_process(&h->process) };
     if (remote_open_socket(socket, &timeout, &h->remote, w) == 0) {
         t->driver = h->remote;
         return 0;

@@ -234,7 +234,9 @@ static int open_service(const char *uri, const struct target_host *host, struct 
 
     REQUIRE(w, *path && !strchr(path, '?'), "%s: expected unix:PATH", uri);
     if (host)
-        timeout = (struct reply_timeout){ host->reply_timeout, host->waiting, host->user };
+        timeout = (struct reply_timeout){ .seconds = host->reply_timeout,
+                                          .waiting = host->waiting,
+                                          .user = host->user };
     if ((!host || !host->is_known) && remote_open(path, &timeout, &driver, w) < 0)
         return why_prefix(w, "%s", uri);
     TRY(target_of_driver(uri, driver, &t, w));

@@ -342,6 +342,16 @@ static bool is_over(void *user)
     return (atomic_load(w->word) == w->value) != w->is_another;
 }
 
+/* The clock counts the time of the supervisor until the driver's process exists. */
+static void start_clock(const struct host_process *h, struct process_clock *clock, bool is_timed)
+{
+    if (is_timed && clock->pid != h->pid)
+        return;
+    pid_t driver = host_driver_process(h);
+    if (!is_timed || driver)
+        process_clock_start(clock, driver ? driver : h->pid);
+}
+
 /* False: the process has ended, or has been ended for its time-out. */
 static bool await_word(struct host_process *h, const struct host_options *o, struct host_wait *w,
                        uint64_t more, struct host_death *ret_death)
@@ -367,8 +377,7 @@ static bool await_word(struct host_process *h, const struct host_options *o, str
         if (o->waiting)
             o->waiting(o->user);
         limit_prints(h);
-        if (!is_timed)
-            process_clock_start(&clock, host_driver_process(h));
+        start_clock(h, &clock, is_timed);
         is_timed = true;
         if (process_clock_elapsed(&clock) > limit) {
             note_death(h, &(struct host_death){ .hung = true }, ret_death);

@@ -453,8 +453,9 @@ void remote_close(struct hal_driver *self)
 static int connect_to(struct remote *r, int socket, struct why *w)
 {
     const double seconds = r->limit.timeout.seconds;
+    const pid_t process = r->limit.timeout.process;
 
-    r->limit.process = (pid_t) peer_credentials_of(socket).process;
+    r->limit.process = process ? process : (pid_t) peer_credentials_of(socket).process;
     set_timeouts(socket, &r->limit);
     r->first = channel_new(socket, &r->limit, w);
     if (!r->first || !r->arena || r->stop < 0)

@@ -17,6 +17,7 @@ struct reply_timeout {
     void (*waiting)(void *user); /* called when a wait begins and, with a time-out, now and then
                                     while it lasts, from any thread; may be NULL */
     void *user;
+    pid_t process; /* of the service; 0: the one that has created the socket's other end */
 };
 
 /* Of a connection. */

@@ -2,14 +2,20 @@
  * those that misbehave. */
 #include <check.h>
 #include <fenv.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "randgraph/randgraph.h"
-#include "sim/client/runtime.h"
+#include "sim/client/hosted.h"
+#include "sim/remote/remote_internal.h"
 #include "tests/support/check_main.h"
 
 enum { GRAPHS = 40 };
@@ -189,6 +195,58 @@ START_TEST(closing_reports_nothing_of_a_good_driver)
 }
 END_TEST
 
+/* A program that computes for a while before it becomes the driver's process: the time that it
+ * waits for the processor is not the driver's. */
+START_TEST(opening_on_a_loaded_processor_is_no_hang)
+{
+    enum { COMPETITORS = 12 };
+    char folder[] = "/tmp/halcyon-test-XXXXXX", path[64], here[256];
+    const char *given = getenv("HALCYON_DRIVER_HOST"), *program = "/../../sim/halcyon-driver-host";
+    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+    struct target_host host = { .isolation = ISOLATE_ALL, .reply_timeout = 1.5 };
+    pid_t competitor[COMPETITORS], parent = getpid();
+    struct target *t = NULL;
+
+    ck_assert(n > 0 && mkdtemp(folder));
+    here[n] = 0;
+    snprintf(path, sizeof path, "%s/host", folder);
+    FILE *file = fopen(path, "w");
+    ck_assert(file);
+    fprintf(file,
+            "#!/bin/sh\ni=0\nwhile [ $i -lt 300000 ]; do i=$((i + 1)); done\nexec %s%s \"$@\"\n",
+            given ? "" : dirname(here), given ? given : program);
+    ck_assert_int_eq(fclose(file), 0);
+    ck_assert_int_eq(chmod(path, 0700), 0);
+    setenv("HALCYON_DRIVER_HOST", path, 1);
+    pin_to_one_processor();
+    for (int i = 0; i < COMPETITORS; i++)
+        if ((competitor[i] = fork()) == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            while (getppid() == parent) {
+            }
+            _exit(0);
+        }
+    int rc = target_open("sim:cpu", &host, &t, &w);
+    for (int i = 0; i < COMPETITORS; i++)
+        ck_assert(kill(competitor[i], SIGKILL) == 0 && waitpid(competitor[i], NULL, 0) > 0);
+    ck_assert(unlink(path) == 0 && rmdir(folder) == 0);
+    ck_assert_msg(rc == 0, "%s", w.text);
+    target_free(t);
+}
+END_TEST
+
+START_TEST(calls_of_methods_are_timed_by_the_clock_of_the_driver)
+{
+    struct target_host host = { .isolation = ISOLATE_ALL, .reply_timeout = 60, .is_served = true };
+    struct target *t = NULL;
+
+    ck_assert_msg(target_open("sim:cpu", &host, &t, &w) == 0, "%s", w.text);
+    ck_assert_ptr_nonnull(t->hosted->remote);
+    ck_assert_int_eq(((struct remote *) t->hosted->remote)->limit.process, target_process(t));
+    target_free(t);
+}
+END_TEST
+
 static enum hal_status change_state(struct hal_driver *self, enum hal_version version,
                                     const struct hal_model *model, bool *supported, uint32_t *ret_n)
 {
@@ -263,8 +321,11 @@ Suite *hosted_suite(void)
     tcase_add_test(c, every_method_can_be_called);
     tcase_add_loop_test(c, wrong_drivers_are_found_out, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(c, killed_processes_are_replaced);
+    tcase_add_test(c, opening_on_a_loaded_processor_is_no_hang);
+    tcase_add_test(c, calls_of_methods_are_timed_by_the_clock_of_the_driver);
     tcase_add_test(c, closing_reports_nothing_of_a_good_driver);
     tcase_add_test(c, state_of_the_calling_thread_is_restored);
     tcase_add_test(c, which_targets_are_isolated);
+    tcase_set_timeout(c, 60);
     return make_suite("hosted", c, NULL);
 }
