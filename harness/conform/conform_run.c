@@ -333,6 +333,12 @@ static int list_jobs(struct running *r, const struct conform_run *run, uint32_t 
     return 0;
 }
 
+/* Seconds: far more than a rule takes.  A driver may forge the progress that its worker reports. */
+static double longest_rule(double timeout)
+{
+    return timeout > 0 ? 100 * timeout + 2 * conform_stress_seconds : 0;
+}
+
 static int run_jobs(struct running *r, struct why *w)
 {
     static const struct worker_pool_work work = { .start = conform_worker_start,
@@ -343,6 +349,8 @@ static int run_jobs(struct running *r, struct why *w)
                                                   .complete = complete };
     const struct worker_pool_options pool = { .workers = r->o->jobs,
                                               .timeout = r->o->timeout,
+                                              .longest = longest_rule(r->o->timeout),
+                                              .longest_message = sizeof(struct conform_result),
                                               .in_process = r->o->in_process,
                                               .stop = r->o->stop };
     size_t size = (r->n_jobs + 1) * sizeof(struct conform_progress);

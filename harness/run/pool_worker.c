@@ -92,7 +92,7 @@ void worker_pool_worker(struct worker_pool_link *l, const struct worker_pool_wor
         send_frame(l, FRAME_START_FAILED, why.text, strlen(why.text));
         _exit(0);
     }
-    atomic_store(&l->slot->started, 1);
+    send_frame(l, FRAME_STARTED, NULL, 0);
     for (struct worker_pool_job job; read_job(l->fd, &job);) {
         for (; job.item < job.end; job.item++, job.step = 0) {
             worker_pool_mark(l, 0);

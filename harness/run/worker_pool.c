@@ -37,8 +37,10 @@ struct worker {
     struct buffer in;
     struct worker_pool_job job;      /* what it is at; job.item == job.end: idle */
     uint64_t heard;                  /* when it last sent something */
+    uint64_t begun;                  /* when it was given its item, or had completed the last */
     uint64_t n_completed, completed; /* items it has completed; the last of them */
     char nonsense[160];              /* why its messages make no sense; "": they do */
+    bool has_started;                /* its start() has returned */
     bool is_ending;                  /* it gets no more jobs and closes its targets; its job, if
                                         any, is for the worker that takes its place */
     uint64_t timed;                  /* worker_since() when the clock was started */
@@ -121,7 +123,6 @@ static int worker_spawn(struct worker_pool *p, struct worker *k, struct why *w)
     open_prints(p, k);
     fflush(stdout);
     fflush(stderr);
-    atomic_store(&k->slot->started, 0);
     atomic_store(&k->slot->mark, 0);
     atomic_store(&k->slot->allowed, 0);
     atomic_store(&k->slot->since, clock_steady_ns());
@@ -141,7 +142,7 @@ static int worker_spawn(struct worker_pool *p, struct worker *k, struct why *w)
     k->in.length = 0;
     k->n_completed = 0;
     k->nonsense[0] = 0;
-    k->is_ending = false;
+    k->has_started = k->is_ending = false;
     return 0;
 }
 
@@ -160,7 +161,7 @@ static void worker_send_job(struct worker *k)
 {
     atomic_store(&k->slot->mark, 0);
     atomic_store(&k->slot->since, clock_steady_ns());
-    k->heard = clock_steady_ns();
+    k->heard = k->begun = clock_steady_ns();
     /* A job is far smaller than the socket's buffer and at most one is in it: no short write.  A
      * dead worker shows as the end of its stream. */
     ssize_t n = send(k->fd, &k->job, sizeof k->job, MSG_NOSIGNAL);
@@ -221,6 +222,7 @@ static int take_complete(struct worker_pool *p, struct worker *k, struct why *w)
     if (r)
         return r == ITEM_AGAIN ? 0 : r;
     k->completed = item;
+    k->begun = clock_steady_ns();
     k->n_completed++;
     if (worker_idle(k))
         hand_out(p, k);
@@ -231,9 +233,13 @@ static int take_complete(struct worker_pool *p, struct worker *k, struct why *w)
 static int take_frame(struct worker_pool *p, struct worker *k, const struct worker_pool_frame *f,
                       const char *bytes, struct why *w)
 {
-    bool started = atomic_load(&k->slot->started);
+    bool started = k->has_started;
     if (f->kind == FRAME_START_FAILED && !started)
         return why_fail(w, WHY_SYSTEM, "%.*s", (int) (f->length < 400 ? f->length : 400), bytes);
+    if (f->kind == FRAME_STARTED && !started) {
+        k->has_started = true;
+        return 0;
+    }
     if (started && (!worker_idle(k) || k->is_ending) && f->kind == FRAME_MESSAGE)
         return p->work->message(worker_idle(k) || k->is_ending ? WORKER_POOL_NO_ITEM : k->job.item,
                                 bytes, f->length, p->user, w);
@@ -246,10 +252,11 @@ static int take_frame(struct worker_pool *p, struct worker *k, const struct work
 /* 1: what the worker sends makes no sense. */
 static int take_frames(struct worker_pool *p, struct worker *k, struct why *w)
 {
+    const uint32_t limit = p->options->longest_message ? p->options->longest_message : FRAME_LIMIT;
     size_t at = 0;
     for (struct worker_pool_frame f; k->in.length - at >= sizeof f; at += sizeof f + f.length) {
         memcpy(&f, k->in.data + at, sizeof f);
-        if (f.length > FRAME_LIMIT) {
+        if (f.length > limit) {
             why_fail(w, WHY_SYSTEM, "an answer of %u bytes", f.length);
             return 1;
         }
@@ -300,8 +307,8 @@ static int worker_read(struct worker_pool *p, struct worker *k, struct why *w)
 
 static uint64_t worker_since(const struct worker *k)
 {
-    uint64_t since = atomic_load(&k->slot->since);
-    return since > k->heard ? since : k->heard;
+    uint64_t since = atomic_load(&k->slot->since), now = clock_steady_ns();
+    return since > now ? now : since > k->heard ? since : k->heard;
 }
 
 /* A worker that dies before it has come up did not die of an item. */
@@ -334,7 +341,7 @@ static int lost_at_item(struct worker_pool *p, struct worker *k, const struct wo
 /* The worker has ended by itself, or is too slow and is ended here.  A new one takes over. */
 static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struct why *w)
 {
-    bool started = atomic_load(&k->slot->started);
+    bool started = k->has_started;
     struct worker_pool_death d = { .hang = hang,
                                    .is_first = !k->n_completed,
                                    .after = k->completed,
@@ -366,9 +373,13 @@ static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struc
     return 0;
 }
 
-static bool is_slow(struct worker *k, uint64_t limit)
+static bool is_slow(struct worker *k, const struct worker_pool_options *o)
 {
-    uint64_t since = worker_since(k);
+    const uint64_t since = worker_since(k), limit = (uint64_t) (o->timeout * 1e9);
+    if (o->longest > 0 && (double) (clock_steady_ns() - k->begun) * 1e-9 >= o->longest)
+        return true;
+    if (!limit)
+        return false;
     if (since != k->timed)
         process_clock_start(&k->clock, k->pid);
     k->timed = since;
@@ -377,10 +388,9 @@ static bool is_slow(struct worker *k, uint64_t limit)
 
 static int end_the_slow(struct worker_pool *p, struct why *w)
 {
-    uint64_t limit = (uint64_t) (p->options->timeout * 1e9);
-    for (unsigned i = 0; limit && i < p->n_workers; i++) {
+    for (unsigned i = 0; i < p->n_workers; i++) {
         struct worker *k = &p->worker[i];
-        if (!k->pid || worker_idle(k) || !is_slow(k, limit))
+        if (!k->pid || worker_idle(k) || !is_slow(k, p->options))
             continue;
         siginfo_t info = { 0 };
         bool ended = waitid(P_PID, (id_t) k->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&

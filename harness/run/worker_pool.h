@@ -24,9 +24,11 @@
 
 struct worker_pool_options {
     unsigned workers;
-    double timeout;  /* seconds a worker may spend between marks or messages, by its process_clock;
-                      * 0: unlimited */
-    bool in_process; /* no workers: everything in this process, for a debugger */
+    double timeout; /* seconds a worker may spend between marks or messages, by its process_clock;
+                     * 0: unlimited */
+    double longest; /* seconds an item may take in all, whatever its worker does; 0: unlimited */
+    uint32_t longest_message; /* bytes; 0: 1 GiB */
+    bool in_process;          /* no workers: everything in this process, for a debugger */
     bool one_by_one; /* a worker gets an item at a time: required for again(), exact for enough() */
     uint64_t memory; /* bytes of address space in addition, for drivers that may use more */
     bool loud;       /* output of workers goes to stderr; else it is kept to explain a death */
@@ -35,7 +37,7 @@ struct worker_pool_options {
 
 /* How a worker ended in the middle of an item. */
 struct worker_pool_death {
-    bool hang;          /* killed by the parent after the time-out */
+    bool hang;          /* killed by the parent after a time-out */
     bool is_first;      /* in the first item of this worker */
     uint64_t after;     /* else: the item that it completed before */
     char nonsense[160]; /* killed by the parent because its messages made no sense: why; else "" */

@@ -7,13 +7,13 @@
 #include "harness/check/buffer.h"
 #include "harness/run/worker_pool.h"
 
-/* In memory shared by a worker and the parent: the worker's progress, readable after its death. */
+/* In memory shared by a worker and the parent: the worker's progress, readable after its death.  A
+ * driver in the worker may write anything to it. */
 struct worker_pool_slot {
     _Atomic uint64_t since;   /* monotonic nanoseconds of the last mark */
     _Atomic uint64_t allowed; /* by worker_pool_allow(), since that mark */
     _Atomic uint32_t mark;
-    _Atomic uint32_t started; /* start() has returned */
-    _Atomic uint32_t step;    /* of worker_pool_step() */
+    _Atomic uint32_t step; /* of worker_pool_step() */
 };
 
 /* Parent to worker: run items [item, end), the first from `step` on. */
@@ -22,8 +22,8 @@ struct worker_pool_job {
     uint32_t step;
 };
 
-/* Worker to parent: a frame, then `length` bytes. */
-enum worker_pool_frame_kind { FRAME_MESSAGE, FRAME_COMPLETE, FRAME_START_FAILED };
+/* Worker to parent: a frame, then `length` bytes.  FRAME_STARTED: start() has returned. */
+enum worker_pool_frame_kind { FRAME_MESSAGE, FRAME_COMPLETE, FRAME_START_FAILED, FRAME_STARTED };
 struct worker_pool_frame {
     uint32_t kind, length;
 };

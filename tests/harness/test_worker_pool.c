@@ -26,7 +26,10 @@ enum fault {
     NO_FRAME,
     TOO_LONG,
     LATE_START,
-    EARLY_END
+    EARLY_END,
+    /* What it may write to its memory. */
+    FORGED_SLOT,
+    FORGED_PROGRESS
 };
 
 struct job {
@@ -34,6 +37,7 @@ struct job {
     bool abandon; /* the item is abandoned after a death */
     int steps[ITEMS], completed[ITEMS], deaths, messages_failed;
     size_t longest;
+    double longest_item;
     struct worker_pool_death death;
     volatile sig_atomic_t stop;
     int stop_after;
@@ -74,6 +78,13 @@ static void inject_fault(struct worker_pool_link *l, enum fault m)
     case NO_FRAME: forge(l, 77, 4); break;
     case TOO_LONG: forge(l, FRAME_MESSAGE, UINT32_MAX); break;
     case LATE_START: forge(l, FRAME_START_FAILED, 0); break;
+    case FORGED_SLOT: memset((void *) l->slot, 0, sizeof *l->slot); _exit(7);
+    case FORGED_PROGRESS:
+        for (;; usleep(1000)) {
+            l->slot->allowed = UINT64_MAX - l->slot->since;
+            l->slot->since++;
+            l->slot->mark++;
+        }
     case EARLY_END:
         for (int i = 0; i < 5; i++)
             forge(l, FRAME_COMPLETE, 0);
@@ -145,7 +156,9 @@ static const struct worker_pool_work work = {
 
 static int run(struct job *j, struct why *w)
 {
-    struct worker_pool_options options = { .workers = 3, .timeout = 0.3, .stop = &j->stop };
+    struct worker_pool_options options = {
+        .workers = 3, .timeout = 0.3, .longest = j->longest_item, .stop = &j->stop
+    };
     return worker_pool_run(&options, &work, ITEMS, j, w);
 }
 
@@ -261,6 +274,27 @@ START_TEST(forged_ends_do_not_end_the_run)
     ck_assert_msg(run(&j, &w) == 0, "%s", w.text);
     for (int i = 0; i < ITEMS; i++)
         ck_assert_int_eq(j.completed[i], 1);
+}
+END_TEST
+
+START_TEST(memory_of_a_worker_does_not_tell_whether_it_has_started)
+{
+    struct job j = { .fault = FORGED_SLOT };
+    struct why w;
+    ck_assert_msg(run(&j, &w) == 0, "%s", w.text);
+    check_complete(&j, 2);
+    ck_assert_int_eq(j.deaths, 1);
+    ck_assert_int_eq(j.death.exit_status, 7);
+}
+END_TEST
+
+START_TEST(forged_progress_does_not_last_for_ever)
+{
+    struct job j = { .fault = FORGED_PROGRESS, .longest_item = 2 };
+    struct why w;
+    ck_assert_msg(run(&j, &w) == 0, "%s", w.text);
+    check_complete(&j, 2);
+    ck_assert(j.death.hang);
 }
 END_TEST
 
@@ -448,6 +482,8 @@ Suite *worker_pool_suite(void)
     tcase_add_test(t, large_messages_arrive_whole);
     tcase_add_test(t, a_worker_that_sends_nonsense_is_replaced);
     tcase_add_test(t, forged_ends_do_not_end_the_run);
+    tcase_add_test(t, memory_of_a_worker_does_not_tell_whether_it_has_started);
+    tcase_add_test(t, forged_progress_does_not_last_for_ever);
     tcase_add_test(t, a_failing_start_ends_the_run);
     tcase_add_test(t, workers_that_die_at_start_end_the_run);
     tcase_add_test(t, a_run_can_be_stopped);
