@@ -1,5 +1,6 @@
 #include "harness/conform/conform_threads.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -76,16 +77,30 @@ bool conform_is_exhausted(enum hal_status s, enum hal_version version)
     return s == (version < HAL_1_3 ? HAL_GENERAL_FAILURE : HAL_RESOURCE_EXHAUSTED_TRANSIENT);
 }
 
+bool conform_try_again(struct conform_retry *r, enum hal_status s, enum hal_version version)
+{
+    enum { TURNS = 500, TURN_US = 1000 };
+    static atomic_uint ended; /* tries of all threads that had the resources */
+
+    if (!conform_is_exhausted(s, version)) {
+        ended++;
+        return false;
+    }
+    if (r->seen != ended)
+        *r = (struct conform_retry){ .seen = ended };
+    usleep(TURN_US);
+    return r->turns++ < TURNS;
+}
+
 enum hal_status conform_run_beside(const struct conform_kind *kind, struct hal_prepared_model *p,
                                    enum hal_version version, struct conform_request *r,
                                    const struct hal_execution_config *config)
 {
-    enum { TURNS = 500, TURN_US = 1000 };
-    enum hal_status s = kind->run(p, version, r, config);
+    struct conform_retry retry = { 0 };
+    enum hal_status s;
 
-    for (int i = 0; i < TURNS && conform_is_exhausted(s, version); i++) {
-        usleep(TURN_US);
+    do
         s = kind->run(p, version, r, config);
-    }
+    while (conform_try_again(&retry, s, version));
     return s;
 }

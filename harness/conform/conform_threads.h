@@ -21,9 +21,16 @@ struct hal_prepared_model *conform_thread_prepare(struct conform *c, struct hal_
                                                   struct client_prepare_wait *wait,
                                                   const struct hal_model *model);
 
-/* Runs a request while other threads use the driver.  It may be short of resources meanwhile
- * (HAL_RESOURCE_EXHAUSTED_TRANSIENT, before 1.3 HAL_GENERAL_FAILURE): then it is asked again, up to
- * 500 times in half a second.  Returns the last status. */
+/* While other threads use a driver, it may be short of resources (HAL_RESOURCE_EXHAUSTED_TRANSIENT,
+ * before 1.3 HAL_GENERAL_FAILURE).  Whether to try again, after a millisecond: up to 500 times
+ * since any thread's try has ended otherwise.  Begins with { 0 }. */
+struct conform_retry {
+    unsigned seen, turns;
+};
+bool conform_try_again(struct conform_retry *r, enum hal_status s, enum hal_version version);
+
+/* Runs a request while other threads use the driver, again if it is short of resources.  Returns
+ * the last status. */
 enum hal_status conform_run_beside(const struct conform_kind *kind, struct hal_prepared_model *p,
                                    enum hal_version version, struct conform_request *r,
                                    const struct hal_execution_config *config);

@@ -248,15 +248,15 @@ static void run_in_burst(struct conform *c, struct conform_subject *s, struct ha
 {
     const int64_t identifiers[2] = { first, first + 1 };
     const struct hal_execution_config config = client_config();
-    enum hal_status status = HAL_GENERAL_FAILURE;
+    struct conform_retry retry = { 0 };
+    enum hal_status status;
 
     conform_subject_reset(s);
     set_values(s, run);
-    for (int i = 0; i < 500 && (i == 0 || conform_is_exhausted(status, c->version)); i++) {
-        usleep(i ? 1000 : 0);
+    do
         status = b->methods->execute_synchronously(b, &s->request.hal, 2, identifiers, &config,
                                                    &s->request.result);
-    }
+    while (conform_try_again(&retry, status, c->version));
     EXPECT(c, status == HAL_NONE && conform_subject_is_correct(s), "burst, run %u: %s%s", run,
            hal_status_name(status), status == HAL_NONE ? ", but wrong results" : "");
     for (int i = 0; i < 2; i++)

@@ -1,5 +1,6 @@
 /* Deadlines, priorities and time-outs of loops.  A driver may ignore deadlines, except that one
  * which is far away is never missed; it may not ignore the time-out of a loop. */
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -485,14 +486,19 @@ static void run_or_keep_alive(struct conform *c, unsigned index, void *user)
     }
 }
 
-/* Seconds that the driver takes for a time-out of 20 ms, for each second of the time-out. */
+/* Seconds that the driver takes for a time-out of 20 ms, for each second of the time-out: the least
+ * of several, as the machine may be loaded. */
 static double seconds_per_second(struct conform *c, struct conform_subject *s)
 {
     static const struct timed_loop l = { &endless, 20 * MS, MISSES };
-    uint64_t begin = clock_steady_ns();
+    double least = INFINITY;
 
-    run_loop(c, s, &l, &conform_kinds[0], HAL_NO_DEADLINE);
-    return (double) (clock_steady_ns() - begin) / (double) l.timeout;
+    for (int i = 0; i < 5; i++) {
+        uint64_t begin = clock_steady_ns();
+        run_loop(c, s, &l, &conform_kinds[0], HAL_NO_DEADLINE);
+        least = fmin(least, (double) (clock_steady_ns() - begin) / (double) l.timeout);
+    }
+    return least;
 }
 
 static void long_timeout(struct conform *c, const void *data)
