@@ -84,6 +84,17 @@ enum stage {
     STAGE_DONE /* the outputs are available */
 };
 
+/* How a request is executed (sim/client/driver_client.h). */
+enum execution_way {
+    EXECUTION_SYNCHRONOUS, /* since HAL 1.2 */
+    EXECUTION_ASYNCHRONOUS,
+    EXECUTION_BURST,
+    EXECUTION_FENCED,
+    EXECUTION_REUSABLE,
+    EXECUTION_REUSABLE_FENCED,
+    EXECUTION_WAYS
+};
+
 /* The driver's method that a target is currently calling, or whose callback it is waiting for. */
 enum target_step {
     TARGET_AT_NOTHING,
@@ -93,6 +104,10 @@ enum target_step {
     TARGET_AT_EXECUTE_SYNCHRONOUSLY,
     TARGET_AT_EXECUTE,
     TARGET_AT_EXECUTED, /* the callback */
+    TARGET_AT_BURST,
+    TARGET_AT_FENCED,
+    TARGET_AT_FENCE, /* the fence */
+    TARGET_AT_REUSABLE,
     TARGET_AT_RELEASE,
     TARGET_STEPS
 };
@@ -121,7 +136,7 @@ struct outcome {
     char late[128];                    /* that violation */
     bool is_late_callback; /* it is a second callback, which certainly belongs to that run */
     struct arena *arena;   /* owns the rest */
-    char not_passed[256];  /* not empty: why the model was not passed to the driver */
+    char not_passed[256];  /* not empty: why the model or request was not passed to the driver */
     uint32_t n_ops;        /* operations of the main graph, and which of them it supports */
     bool *supported;
     const struct conversion_note
@@ -140,10 +155,12 @@ struct target_run_options {
     uint64_t allowance_ns;    /* added to the time-out of a driver in a process of its own */
     uint64_t deadline_ns;     /* 0: none */
     uint64_t loop_timeout_ns; /* 0: default */
+    enum execution_way way;   /* synchronous: asynchronous before HAL 1.2.  One that the driver's
+                                 version or its prepared model does not have: not_passed tells */
 };
 
-/* Runs a model once on the driver: get_supported_operations(), prepare, execute synchronously, with
- * guard bytes around inputs and outputs.  out_shape: the reference's shapes, one per output of the
+/* Runs a model once on the driver: get_supported_operations(), prepare, execute, with guard bytes
+ * around inputs and outputs.  out_shape: the reference's shapes, one per output of the
  * main graph (they determine the buffer sizes where the model has unknown dimensions).  Returns -1
  * only for errors of Halcyon; everything that the driver does is reported in *ret_outcome.  A
  * driver in this process that crashes or hangs takes the process with it, so the caller isolates

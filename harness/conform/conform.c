@@ -5,16 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A preparation whose launch has failed calls back at once, on a loaded machine too. */
+/* The callback of a preparation whose launch has failed comes at once, on a loaded machine too. */
 static const double FAILED_LAUNCH_SECONDS = 20;
-
-/* A callback of a preparation.  So many are kept, as long as a late second call may come. */
-enum { PREPARATIONS = 256 };
-struct conform_preparation {
-    struct client_prepare_wait wait;
-    bool is_used;
-    unsigned reported; /* calls beyond the first one of which there is a finding */
-};
 
 uint64_t conform_seed = 1;
 double conform_stress_seconds = 2;
@@ -116,55 +108,18 @@ void conform_not_applicable(struct conform *c, const char *format, ...)
 
 /* ---- preparing */
 
-static void check_calls(struct conform *c, struct conform_preparation *k)
-{
-    unsigned calls = __atomic_load_n(&k->wait.calls, __ATOMIC_RELAXED);
-
-    if (!k->is_used || calls <= 1 || calls == k->reported)
-        return;
-    k->reported = calls;
-    require(c, false, "prepare_model calls its callback %u times, expected once", calls);
-}
-
-static struct client_prepare_wait *next_wait(struct conform *c)
-{
-    struct conform_preparation *k = &c->state->kept[c->state->prepared++ % PREPARATIONS];
-
-    check_calls(c, k);
-    if (!k->is_used)
-        client_prepare_wait_init(&k->wait);
-    pthread_mutex_lock(&k->wait.lock);
-    k->wait.calls = k->reported = 0;
-    k->wait.prepared = NULL;
-    k->is_used = true;
-    pthread_mutex_unlock(&k->wait.lock);
-    return &k->wait;
-}
-
 struct conform_prepared conform_prepare(struct conform *c, enum hal_version entry,
                                         const struct hal_model *model,
                                         const struct hal_prepare_config *config)
 {
-    const char *method = model ? "prepare_model" : "prepare_model_from_cache",
-               *doing = c->state->progress->doing;
-    struct hal_driver *d = c->driver;
+    struct driver_client *client = &c->state->client;
+    struct client_end end;
 
-    if (!model && !d->prepare_model_from_cache)
-        return (struct conform_prepared){ HAL_GENERAL_FAILURE, HAL_GENERAL_FAILURE, NULL };
-    struct client_prepare_wait *wait = next_wait(c);
-    enum hal_status launched = model ? d->prepare_model(d, entry, model, config, &wait->base)
-                                     : d->prepare_model_from_cache(d, entry, config, &wait->base);
-    bool is_called =
-        client_prepare_await(wait, 1, launched == HAL_NONE ? 0 : FAILED_LAUNCH_SECONDS);
-    conform_must(is_called, "prepare_model fails and does not call its callback");
-    struct conform_prepared p = { launched, wait->status, wait->prepared };
-    require(c, launched == HAL_NONE || launched == p.status,
-            "%s: %s returns %s, its callback gets %s, expected the same", doing, method,
-            hal_status_name(launched), hal_status_name(p.status));
-    require(c, (p.status == HAL_NONE) == (p.model != NULL),
-            "%s: the callback of %s gets %s %s a prepared model", doing, method,
-            hal_status_name(p.status), p.model ? "with" : "without");
-    return p;
+    client->driver = c->driver; /* a rule may use several */
+    struct hal_prepared_model *p = driver_client_prepare(client, entry, model, config, &end);
+    conform_must(!end.lacks_callback, "prepare_model fails and does not call its callback");
+    require(c, !end.violation[0], "%s: %s", c->state->progress->doing, end.violation);
+    return (struct conform_prepared){ end.launched, end.status, p };
 }
 
 /* Whether every operation is supported; *ret_status: of the query. */
@@ -249,14 +204,10 @@ int conform_begin(struct conform *c, struct conform_state *s, enum hal_version v
                   struct why *w)
 {
     *c = (struct conform){ .state = s };
-    s->kept = calloc(PREPARATIONS, sizeof *s->kept);
-    if (!s->kept)
-        return why_no_memory(w);
     s->missing = s->known = 0;
-    if (s->open(s->user, &c->driver, &c->is_remote, w) < 0) {
-        free(s->kept);
-        return -1;
-    }
+    TRY(s->open(s->user, &c->driver, &c->is_remote, w));
+    driver_client_init(&s->client, NULL);
+    s->client.patience = FAILED_LAUNCH_SECONDS;
     c->version = version ? version : c->driver->hal_version;
     c->lowest = c->driver->lowest_version;
     return 0;
@@ -265,11 +216,11 @@ int conform_begin(struct conform *c, struct conform_state *s, enum hal_version v
 void conform_end(struct conform *c)
 {
     c->driver->close(c->driver);
-    free(c->state->kept);
+    driver_client_done(&c->state->client);
 }
 
 /* After a rule was left: its objects of the driver are not released, so this driver is not closed,
- * and the next rule gets another one. */
+ * its callbacks are kept, and the next rule gets another one. */
 static void replace_driver(struct conform *c)
 {
     struct why w = { 0 };
@@ -306,10 +257,10 @@ void conform_check(struct conform *c, const struct conform_rule *r,
     c->state->result = ret_result;
     c->state->progress = progress;
     conform_doing(c, "%s", "");
-    c->state->prepared = c->state->unsupported = 0;
+    c->state->unsupported = 0;
     check_or_leave(c, r);
-    for (int i = 0; i < PREPARATIONS; i++)
-        check_calls(c, &c->state->kept[i]);
+    for (const char *method; (method = driver_client_repeated(&c->state->client, NULL));)
+        require(c, false, "%s called back more than once", method);
     ret_result->checks = progress->checks;
     if (!ret_result->reason[0] && c->state->unsupported)
         conform_not_applicable(c, "the driver supports none of the %u models, such as %s",

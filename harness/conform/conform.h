@@ -11,6 +11,7 @@
 #include <setjmp.h>
 
 #include "harness/conform/must.h"
+#include "sim/client/driver_client.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/sim.h"
@@ -96,8 +97,8 @@ __attribute__((format(printf, 2, 3))) void conform_not_applicable(struct conform
 
 /* Prepares the model through the entry point of that version, or (model NULL) restores it from the
  * cache of the configuration, and waits for the callback.  Returns the status of the call, that of
- * the callback, and the model (NULL unless HAL_NONE; released by the caller).  Checks that both
- * statuses agree; that the callback is called once is checked at the end of the rule. */
+ * the callback, and the model (NULL unless HAL_NONE; released by the caller).  A violation of the
+ * contract is a finding; a second callback also if it comes before the end of the rule. */
 struct conform_prepared {
     enum hal_status launched, status;
     struct hal_prepared_model *model;
@@ -156,13 +157,11 @@ struct conform_state {
     void *user;
     struct conform_progress *progress;
     struct conform_result *result;
-    unsigned prepared;    /* preparations of this rule */
     unsigned unsupported; /* models of this rule that the driver does not support */
     char one_unsupported[CONFORM_NAME];
     unsigned missing, known; /* a service's kinds of execution that it lacks, or was asked for: bit
                                 per conform_kinds */
-    struct conform_preparation *kept; /* callbacks of the latest preparations, which may be called
-                                         again */
+    struct driver_client client; /* prepares models */
 };
 
 /* Opens the driver for rules at that version (0: the driver's own).  *s holds open, keep_alive and

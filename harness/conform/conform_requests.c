@@ -5,8 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/base/fence.h"
-#include "sim/client/hal_calls.h"
+#include "sim/client/driver_client.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -139,176 +138,56 @@ bool conform_request_is_specified(const struct example *e)
 
 /* ---- kinds of execution */
 
-static enum hal_status run_synchronous(struct hal_prepared_model *p, enum hal_version version,
-                                       struct conform_request *r,
-                                       const struct hal_execution_config *config)
+/* Callbacks of executions; a driver may call them late or again. */
+static struct driver_client executions;
+
+static void begin_executions(void)
 {
-    return p->methods->execute_synchronously(p, version, &r->hal, config, &r->result);
+    driver_client_init(&executions, NULL);
 }
 
-/* A callback of an execution; reused after so many others, as a late second call may come. */
-static struct client_wait *execution_wait(void)
+/* A violation of the contract ends the rule. */
+static enum hal_status run(enum execution_way way, struct hal_prepared_model *p,
+                           enum hal_version version, struct conform_request *r,
+                           const struct hal_execution_config *config)
 {
-    enum { WAITS = 256 };
-    static struct client_wait waits[WAITS];
-    static unsigned n;
-    struct client_wait *w = &waits[__atomic_fetch_add(&n, 1, __ATOMIC_RELAXED) % WAITS];
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static _Thread_local char violation[sizeof(((struct client_end *) 0)->violation)];
+    struct client_end end;
 
-    client_wait_init(w);
-    return w;
+    pthread_once(&once, begin_executions);
+    driver_client_execute(&executions, way, p, version, &r->hal, config, &r->result, &r->launched,
+                          &end);
+    r->launch = end.launched;
+    memcpy(violation, end.violation, sizeof violation);
+    conform_must(!violation[0], violation);
+    conform_must(way != EXECUTION_BURST || end.launched == HAL_NONE, "configure_burst fails");
+    return end.status;
 }
 
-static enum hal_status run_asynchronous(struct hal_prepared_model *p, enum hal_version version,
-                                        struct conform_request *r,
-                                        const struct hal_execution_config *config)
-{
-    struct client_wait *wait = execution_wait();
-
-    wait->shapes = r->result.shapes;
-    wait->capacity = r->result.capacity;
-    r->launch = p->methods->execute(p, version, &r->hal, config, &wait->base);
-    enum hal_status status = client_wait(wait);
-    pthread_mutex_lock(&wait->lock);
-    wait->shapes = NULL; /* of a second call */
-    pthread_mutex_unlock(&wait->lock);
-    conform_must(r->launch == HAL_NONE || r->launch == status,
-                 "execute and its callback have different statuses");
-    conform_must(wait->calls == 1, "execute calls its callback more than once");
-    r->result.n_shapes = wait->n_shapes;
-    r->result.timing = wait->timing;
-    return status;
-}
-
-static enum hal_status run_burst(struct hal_prepared_model *p, enum hal_version version,
-                                 struct conform_request *r,
-                                 const struct hal_execution_config *config)
-{
-    static const int64_t kept[CONFORM_POOLS] = { 0, 7, 1, 2, 3, 4, 5, 6 },
-                         passing[CONFORM_POOLS] = { -1, -1, -1, -1, -1, -1, -1, -1 };
-    static const int64_t released[] = { 7, 7, 99 };
-    struct hal_burst *b;
-
-    conform_must(p->methods->configure_burst(p, version, &b) == HAL_NONE, "configure_burst fails");
-    enum hal_status status = b->methods->execute_synchronously(
-        b, &r->hal, r->hal.n_pools, config->measure ? kept : passing, config, &r->result);
-    for (int i = 0; i < COUNT(released); i++)
-        conform_must(b->methods->release_memory(b, released[i]) == HAL_NONE,
-                     "release_memory fails");
-    b->methods->release(b);
-    return status;
-}
-
-static bool is_unknown(struct hal_timing t)
-{
-    return t.on_device == HAL_NO_TIME && t.in_driver == HAL_NO_TIME;
-}
-
-/* Waits for the end of a fenced execution. */
-static enum hal_status finish_fenced(enum hal_status status, int fence,
-                                     struct hal_fenced_info *info, struct conform_request *r)
-{
-    const struct hal_timing none = { HAL_NO_TIME, HAL_NO_TIME };
-
-    r->result.n_shapes = 0;
-    r->result.timing = r->launched = none;
-    r->launch = status;
-    if (status != HAL_NONE) {
-        conform_must(fence == HAL_NO_FENCE && !info,
-                     "execute_fenced returns a fence or an info with a failure");
-        return status;
+#define RUN(name, way)                                                                             \
+    static enum hal_status name(struct hal_prepared_model *p, enum hal_version version,            \
+                                struct conform_request *r,                                         \
+                                const struct hal_execution_config *config)                         \
+    {                                                                                              \
+        return run(way, p, version, r, config);                                                    \
     }
-    conform_must(info, "execute_fenced succeeds without an info");
-    int ready = fence == HAL_NO_FENCE ? 1 : fence_wait(1, &fence, HAL_NO_TIME);
-    if (fence != HAL_NO_FENCE)
-        close(fence);
-    status = info->methods->get_execution_info(info, &r->launched, &r->result.timing);
-    conform_must((ready == 1) == (status == HAL_NONE),
-                 "the fence and get_execution_info contradict each other");
-    conform_must(status == HAL_NONE || is_unknown(r->launched),
-                 "a failed execution has launch times");
-    info->methods->release(info);
-    return status;
-}
-
-static enum hal_status run_fenced(struct hal_prepared_model *p, enum hal_version version,
-                                  struct conform_request *r,
-                                  const struct hal_execution_config *config)
-{
-    struct hal_fenced_info *info = NULL;
-    int fence = HAL_NO_FENCE;
-    enum hal_status status = p->methods->execute_fenced(p, version, &r->hal, 0, NULL, config,
-                                                        HAL_NO_TIME, &fence, &info);
-
-    return finish_fenced(status, fence, info, r);
-}
-
-/* Runs a reusable execution twice.  Both runs have the same status, unless the deadline passes
- * between them, or the driver is short of resources. */
-static enum hal_status run_twice(struct hal_prepared_model *p, struct conform_request *r,
-                                 const struct hal_execution_config *config,
-                                 enum hal_status (*compute)(struct hal_execution *x,
-                                                            struct conform_request *r,
-                                                            uint64_t deadline))
-{
-    struct hal_execution *x = NULL;
-    enum hal_status status = p->methods->create_reusable_execution(p, &r->hal, config, &x), first;
-
-    r->result.n_shapes = 0;
-    r->result.timing = r->launched = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    r->launch = status;
-    conform_must((status == HAL_NONE) == (x != NULL),
-                 "create_reusable_execution: status and execution contradict each other");
-    if (!x)
-        return status;
-    first = compute(x, r, config->deadline);
-    status = first == HAL_RESOURCE_EXHAUSTED_TRANSIENT ? first : compute(x, r, config->deadline);
-    conform_must(first == status || status == HAL_RESOURCE_EXHAUSTED_TRANSIENT ||
-                     config->deadline != HAL_NO_DEADLINE,
-                 "the second run of a reusable execution has another status");
-    x->methods->release(x);
-    return status;
-}
-
-static enum hal_status compute_synchronously(struct hal_execution *x, struct conform_request *r,
-                                             uint64_t deadline)
-{
-    return x->methods->execute_synchronously(x, deadline, &r->result);
-}
-
-static enum hal_status compute_fenced(struct hal_execution *x, struct conform_request *r,
-                                      uint64_t deadline)
-{
-    struct hal_fenced_info *info = NULL;
-    int fence = HAL_NO_FENCE;
-    enum hal_status status =
-        x->methods->execute_fenced(x, 0, NULL, deadline, HAL_NO_TIME, &fence, &info);
-
-    return finish_fenced(status, fence, info, r);
-}
-
-static enum hal_status run_reusable(struct hal_prepared_model *p, enum hal_version version,
-                                    struct conform_request *r,
-                                    const struct hal_execution_config *config)
-{
-    (void) version;
-    return run_twice(p, r, config, compute_synchronously);
-}
-
-static enum hal_status run_reusable_fenced(struct hal_prepared_model *p, enum hal_version version,
-                                           struct conform_request *r,
-                                           const struct hal_execution_config *config)
-{
-    (void) version;
-    return run_twice(p, r, config, compute_fenced);
-}
+RUN(run_synchronous, EXECUTION_SYNCHRONOUS)
+RUN(run_asynchronous, EXECUTION_ASYNCHRONOUS)
+RUN(run_burst, EXECUTION_BURST)
+RUN(run_fenced, EXECUTION_FENCED)
+RUN(run_reusable, EXECUTION_REUSABLE)
+RUN(run_reusable_fenced, EXECUTION_REUSABLE_FENCED)
+#undef RUN
 
 const struct conform_kind conform_kinds[] = {
-    { "synchronous", HAL_1_2, HAL_FL8, HAL_1_3, false, true, false, run_synchronous },
-    { "asynchronous", HAL_1_0, HAL_1_3, HAL_1_3, false, true, true, run_asynchronous },
-    { "burst", HAL_1_2, HAL_FL8, HAL_FL5, false, true, false, run_burst },
-    { "fenced", HAL_1_3, HAL_FL8, HAL_1_3, true, false, true, run_fenced },
-    { "reusable", HAL_FL8, HAL_FL8, HAL_FL8, false, true, false, run_reusable },
-    { "reusable, fenced", HAL_FL8, HAL_FL8, HAL_FL8, true, false, true, run_reusable_fenced },
+    { "synchronous", EXECUTION_SYNCHRONOUS, HAL_1_3, false, true, false, run_synchronous },
+    { "asynchronous", EXECUTION_ASYNCHRONOUS, HAL_1_3, false, true, true, run_asynchronous },
+    { "burst", EXECUTION_BURST, HAL_FL5, false, true, false, run_burst },
+    { "fenced", EXECUTION_FENCED, HAL_1_3, true, false, true, run_fenced },
+    { "reusable", EXECUTION_REUSABLE, HAL_FL8, false, true, false, run_reusable },
+    { "reusable, fenced", EXECUTION_REUSABLE_FENCED, HAL_FL8, true, false, true,
+      run_reusable_fenced },
 };
 const int conform_n_kinds = sizeof conform_kinds / sizeof *conform_kinds;
 
@@ -322,16 +201,7 @@ const struct conform_kind *conform_kind_named(const char *name)
 
 bool conform_kind_is_of(const struct conform_kind *k, enum hal_version version)
 {
-    return version >= k->since && version <= k->until;
-}
-
-static bool has_method(const struct hal_prepared_model_methods *m, const struct conform_kind *k)
-{
-    return k->run == run_synchronous    ? m->execute_synchronously != NULL
-           : k->run == run_asynchronous ? m->execute != NULL
-           : k->run == run_burst        ? m->configure_burst != NULL
-           : k->run == run_fenced       ? m->execute_fenced != NULL
-                                        : m->create_reusable_execution != NULL;
+    return execution_way_is_of(k->way, version);
 }
 
 /* A service returns GENERAL_FAILURE for a method that its driver does not have, also for a request
@@ -346,8 +216,9 @@ static bool service_has_method(struct conform *c, struct hal_prepared_model *p,
         struct hal_execution_config config = client_config();
         struct conform_request none = { .result = { .n_shapes = 0 } };
         struct hal_burst *b = NULL;
-        enum hal_status status = k->run == run_burst ? p->methods->configure_burst(p, version, &b)
-                                                     : k->run(p, version, &none, &config);
+        enum hal_status status = k->way == EXECUTION_BURST
+                                     ? p->methods->configure_burst(p, version, &b)
+                                     : k->run(p, version, &none, &config);
         if (b)
             b->methods->release(b);
         s->known |= bit;
@@ -361,7 +232,7 @@ bool conform_can_run(struct conform *c, const struct hal_prepared_model *p,
 {
     if (!conform_kind_is_of(k, version))
         return false;
-    if (has_method(p->methods, k) &&
+    if (execution_way_has_method(k->way, p->methods) &&
         (!c->is_remote ||
          service_has_method(c, (struct hal_prepared_model *) (uintptr_t) p, k, version)))
         return true;
@@ -371,7 +242,7 @@ bool conform_can_run(struct conform *c, const struct hal_prepared_model *p,
 
 bool conform_result_is_empty(const struct hal_result *r)
 {
-    return !r->n_shapes && is_unknown(r->timing);
+    return !r->n_shapes && r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME;
 }
 
 bool conform_outputs_are(const struct conform_request *r, const struct tensor *expected)

@@ -35,16 +35,15 @@ void conform_request_use_token(struct conform_request *r, struct hal_argument *a
 bool conform_request_is_specified(const struct example *e);
 
 /* A kind of execution.  run() executes the request and waits for its end; it returns the final
- * status and fills r->result, r->launch and r->launched.  The cell ends if a failure comes with a
- * fence, an info, an execution or launch times, or if the second run of a reusable execution has
- * another status. */
+ * status and fills r->result, r->launch and r->launched.  The cell ends if the client finds that
+ * the driver violates the contract (sim/client/driver_client.h). */
 struct conform_kind {
     const char *name;
-    enum hal_version since, until,
-        deadlines;     /* deadlines: first version with a deadline argument */
-    bool needs_shapes; /* outputs of unknown shape are HAL_INVALID_ARGUMENT */
-    bool reports;      /* it reports the shapes of the outputs */
-    bool launches;     /* the call may return before the execution ends */
+    enum execution_way way;     /* tells the versions */
+    enum hal_version deadlines; /* first version with a deadline argument */
+    bool needs_shapes;          /* outputs of unknown shape are HAL_INVALID_ARGUMENT */
+    bool reports;               /* it reports the shapes of the outputs */
+    bool launches;              /* the call may return before the execution ends */
     enum hal_status (*run)(struct hal_prepared_model *p, enum hal_version version,
                            struct conform_request *r, const struct hal_execution_config *config);
 };

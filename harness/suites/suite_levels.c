@@ -143,9 +143,10 @@ static bool is_supported(const struct conform *c, const struct method *m, enum h
 static bool has_method(struct conform *c, const struct conform_subject *s, const struct method *m)
 {
     const struct conform_kind *k = m->kind ? &conform_kinds[m->kind - 1] : NULL;
+    const enum hal_version until = k ? execution_ways[k->way].until : HAL_FL8;
 
     if (k)
-        return conform_can_run(c, s->prepared, k, c->version < k->until ? c->version : k->until);
+        return conform_can_run(c, s->prepared, k, c->version < until ? c->version : until);
     return m->call == try_allocate ? c->driver->allocate != NULL
            : m->call == try_cache  ? c->driver->prepare_model_from_cache != NULL
                                    : true;

@@ -1,41 +1,24 @@
-/* Waits for callbacks of preparations and executions, which a driver may call from any thread and
- * must call exactly once. */
+#include "sim/client/callback_wait.h"
+
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "sim/base/failure_text.h"
-#include "sim/client/runtime.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/remote/remote.h"
 
-/* A launch that fails calls back too; longer than this it need not be waited for.  So many
- * callback_waits are kept, as long as a late second call may come. */
-enum { PATIENCE_SECONDS = 5, KEPT = 128 };
+/* So many are kept, as long as a late second call may come. */
+enum { KEPT = 256 };
 
-struct callback_wait {
-    struct hal_prepare_callback prepare;
-    struct hal_execution_callback execution;
-    const char *method; /* that is to call back */
-    uint64_t run;       /* of the target */
-    pthread_mutex_t lock;
-    pthread_cond_t called;
-    atomic_uint calls; /* looked at after the first one without the lock */
-    enum hal_status status;
-    struct hal_prepared_model *prepared;
-    struct hal_result *result; /* NULL once it is not waited for any more */
-    struct hal_driver *driver;
-    char failure_text[HAL_TEXT_BYTES]; /* with the status */
-    struct callback_wait *next;
-};
+/* ---- callbacks */
 
 static void take_failure_text(struct callback_wait *w)
 {
-    if (w->status != HAL_NONE)
+    if (w->status != HAL_NONE && w->driver)
         failure_text_of(w->driver, w->failure_text);
 }
 
@@ -76,18 +59,31 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
     pthread_mutex_unlock(&w->lock);
 }
 
-static void forget_old(struct callback_wait *w)
+/* ---- the list of a client */
+
+static void callback_wait_free(struct callback_wait *w)
 {
-    for (int i = 1; w && i < KEPT; i++)
-        w = w->next;
-    if (!w)
-        return;
-    callback_waits_free(w->next);
-    w->next = NULL;
+    pthread_cond_destroy(&w->called);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
 }
 
-static struct callback_wait *callback_wait_new(struct target *t, const char *method,
-                                               struct hal_result *result)
+/* With the client's lock held. */
+static void forget_one(struct driver_client *c)
+{
+    struct callback_wait **at = &c->waits;
+
+    for (int n = 0; *at && (n < KEPT || !(*at)->is_over); n++)
+        at = &(*at)->next;
+    struct callback_wait *old = *at;
+    if (!old)
+        return;
+    *at = old->next;
+    callback_wait_free(old);
+}
+
+struct callback_wait *callback_wait_new(struct driver_client *c, const char *method,
+                                        struct hal_result *result)
 {
     struct callback_wait *w = calloc(1, sizeof(*w));
 
@@ -96,49 +92,87 @@ static struct callback_wait *callback_wait_new(struct target *t, const char *met
     w->prepare.notify = notify_prepared;
     w->execution.notify = notify_executed;
     w->method = method;
-    w->run = t->runs;
-    w->driver = t->driver;
+    w->driver = c->driver;
     w->result = result;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->called, NULL);
-    w->next = t->callback_waits;
-    t->callback_waits = w;
-    forget_old(w);
+    pthread_mutex_lock(&c->lock);
+    w->run = c->run;
+    w->next = c->waits;
+    c->waits = w;
+    forget_one(c);
+    pthread_mutex_unlock(&c->lock);
     return w;
+}
+
+void callback_waits_free(struct callback_wait *w)
+{
+    while (w) {
+        struct callback_wait *next = w->next;
+        callback_wait_free(w);
+        w = next;
+    }
+}
+
+const char *driver_client_repeated(struct driver_client *c, uint64_t *ret_run)
+{
+    const char *method = NULL;
+
+    pthread_mutex_lock(&c->lock);
+    for (struct callback_wait *w = c->waits; w && !method; w = w->next) {
+        if (atomic_load(&w->calls) < 2)
+            continue;
+        pthread_mutex_lock(&w->lock);
+        w->calls = 1;
+        pthread_mutex_unlock(&w->lock);
+        method = w->method;
+        if (ret_run)
+            *ret_run = w->run;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return method;
+}
+
+/* ---- waiting */
+
+static void add_ns(struct timespec *t, int64_t ns)
+{
+    t->tv_sec += ns / 1000000000;
+    t->tv_nsec += ns % 1000000000;
+    t->tv_sec += t->tv_nsec / 1000000000;
+    t->tv_nsec %= 1000000000;
 }
 
 /* With w->lock held.  A service has as long as for a reply; then its connection fails, which calls
  * back. */
-static void await_service(const struct target *t, struct callback_wait *w)
+static void await_service(const struct driver_client *c, struct callback_wait *w)
 {
     struct reply_wait wait;
     struct timespec until;
 
-    remote_await_callback(t->driver, &wait);
+    remote_await_callback(c->driver, &wait);
     while (!w->calls) {
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += PROCESS_CLOCK_LOOK_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        add_ns(&until, PROCESS_CLOCK_LOOK_MS * INT64_C(1000000));
         if (pthread_cond_timedwait(&w->called, &w->lock, &until) != ETIMEDOUT || w->calls)
             continue;
         pthread_mutex_unlock(&w->lock);
-        remote_look_for_callback(t->driver, &wait);
+        remote_look_for_callback(c->driver, &wait);
         pthread_mutex_lock(&w->lock);
     }
 }
 
 /* False when it was not called in time. */
-static bool await(const struct target *t, struct callback_wait *w, bool launched)
+static bool await(const struct driver_client *c, struct callback_wait *w, bool launched)
 {
     struct timespec until;
     int rc = 0;
 
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += PATIENCE_SECONDS;
+    add_ns(&until, (int64_t) (c->patience * 1e9));
     pthread_mutex_lock(&w->lock);
-    if (launched && t->socket)
-        await_service(t, w);
+    if (launched && c->is_service)
+        await_service(c, w);
     while (!w->calls && rc != ETIMEDOUT)
         rc = launched ? pthread_cond_wait(&w->called, &w->lock)
                       : pthread_cond_timedwait(&w->called, &w->lock, &until);
@@ -148,146 +182,46 @@ static bool await(const struct target *t, struct callback_wait *w, bool launched
     return called;
 }
 
-static void judge_prepared(const struct callback_wait *w, char *text, size_t size)
+/* Calls that are judged here are not reported by driver_client_repeated(). */
+static void judge(struct callback_wait *w, enum hal_status launched, struct client_end *e)
 {
-    if (w->status == HAL_NONE && !w->prepared)
-        snprintf(text, size, "prepare_model called back with NONE but without a prepared model");
-    else if (w->status != HAL_NONE && w->prepared)
-        snprintf(text, size, "prepare_model called back with %s and a prepared model",
-                 hal_status_name(w->status));
-}
-
-static void judge(const struct callback_wait *w, enum hal_status launched, char *text, size_t size)
-{
+    pthread_mutex_lock(&w->lock);
     if (w->calls > 1)
-        snprintf(text, size, "%s called back %u times", w->method, w->calls);
+        snprintf(e->violation, sizeof(e->violation), "%s called back %u times", w->method,
+                 w->calls);
     else if ((unsigned) w->status >= HAL_STATUS_COUNT)
-        snprintf(text, size, "%s called back with the unknown status %d", w->method,
-                 (int) w->status);
-    else if (launched != HAL_NONE && w->status == HAL_NONE)
-        snprintf(text, size, "%s returned %s but called back with NONE", w->method,
-                 hal_status_name(launched));
+        snprintf(e->violation, sizeof(e->violation), "%s called back with the unknown status %d",
+                 w->method, (int) w->status);
+    else if (launched != HAL_NONE && w->status != launched)
+        snprintf(e->violation, sizeof(e->violation), "%s returned %s but called back with %s",
+                 w->method, hal_status_name(launched), hal_status_name(w->status));
+    w->calls = 1;
+    pthread_mutex_unlock(&w->lock);
 }
 
-/* Waits for the end of what has been launched; false where the driver breaks the contract. */
-static bool finish(const struct target *t, struct callback_wait *w, enum hal_status launched,
-                   char *violation, size_t size)
+bool callback_wait_finish(struct driver_client *c, struct callback_wait *w,
+                          enum hal_status launched, struct client_end *e)
 {
-    if ((unsigned) launched >= HAL_STATUS_COUNT)
-        snprintf(violation, size, "%s returned the unknown status %d", w->method, (int) launched);
-    else if (!await(t, w, launched == HAL_NONE))
-        snprintf(violation, size, "%s returned %s and did not call back", w->method,
-                 hal_status_name(launched));
+    bool is_known = (unsigned) launched < HAL_STATUS_COUNT,
+         called = is_known && await(c, w, launched == HAL_NONE);
+
+    e->status = is_known ? launched : HAL_GENERAL_FAILURE;
+    e->lacks_callback = is_known && !called;
+    if (!is_known)
+        snprintf(e->violation, sizeof(e->violation), "%s returned the unknown status %d", w->method,
+                 (int) launched);
+    else if (!called)
+        snprintf(e->violation, sizeof(e->violation), "%s returned %s and did not call back",
+                 w->method, hal_status_name(launched));
     else
-        return true;
-    return false;
-}
-
-enum hal_status target_note_failure(struct target *t, enum hal_status status)
-{
-    if (status != HAL_NONE)
-        failure_text_of(t->driver, t->failure_text);
-    return status;
-}
-
-/* The status of what was launched, with the reason. */
-static enum hal_status take_status(struct target *t, const struct callback_wait *w,
-                                   enum hal_status launched)
-{
-    if (launched != HAL_NONE)
-        return launched;
-    if (w->status != HAL_NONE)
-        snprintf(t->failure_text, sizeof(t->failure_text), "%s", w->failure_text);
-    return w->status;
-}
-
-/* The members beside the methods must be those of the model. */
-static void judge_counts(const struct hal_model *m, const struct hal_prepared_model *p, char *text,
-                         size_t size)
-{
-    if (p && (p->n_inputs != m->main.n_inputs || p->n_outputs != m->main.n_outputs))
-        snprintf(text, size,
-                 "the prepared model has %u inputs and %u outputs, the model has %u and %u",
-                 p->n_inputs, p->n_outputs, m->main.n_inputs, m->main.n_outputs);
-}
-
-enum hal_status target_prepare(struct target *t, const struct hal_model *model,
-                               const struct hal_prepare_config *config,
-                               struct hal_prepared_model **ret_prepared, char *violation,
-                               size_t size)
-{
-    struct callback_wait *w = callback_wait_new(t, "prepare_model", NULL);
-    enum hal_status launched;
-
-    *ret_prepared = NULL;
-    if (!w)
-        return hal_status_exhausted(t->driver->hal_version);
-    target_at(t, TARGET_AT_PREPARE);
-    launched = target_note_failure(
-        t, t->driver->prepare_model(t->driver, t->driver->hal_version, model, config, &w->prepare));
-    target_at(t, TARGET_AT_PREPARED);
-    if (!finish(t, w, launched, violation, size))
-        return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;
-    judge_prepared(w, violation, size);
-    judge_counts(model, w->prepared, violation, size);
-    judge(w, launched, violation, size);
-    if (w->status == HAL_NONE)
-        *ret_prepared = w->prepared;
-    else if (w->prepared && w->prepared->methods && w->prepared->methods->release)
-        w->prepared->methods->release(w->prepared);
-    return take_status(t, w, launched);
-}
-
-enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
-                               const struct hal_request *request,
-                               const struct hal_execution_config *config, struct hal_result *result,
-                               char *violation, size_t size)
-{
-    enum hal_version version = t->driver->hal_version;
-    struct callback_wait *w;
-
-    target_at(t, version >= HAL_1_2 ? TARGET_AT_EXECUTE_SYNCHRONOUSLY : TARGET_AT_EXECUTE);
-    if (version >= HAL_1_2)
-        return target_note_failure(
-            t, p->methods->execute_synchronously(p, version, request, config, result));
-    w = callback_wait_new(t, "execute", result);
-    if (!w)
-        return hal_status_exhausted(t->driver->hal_version);
-    enum hal_status launched =
-        target_note_failure(t, p->methods->execute(p, version, request, config, &w->execution));
-    target_at(t, TARGET_AT_EXECUTED);
-    if (!finish(t, w, launched, violation, size))
-        return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;
-    judge(w, launched, violation, size);
-    return take_status(t, w, launched);
-}
-
-bool target_can_execute(const struct target *t, const struct hal_prepared_model_methods *m)
-{
-    return t->driver->hal_version < HAL_1_2 ? m->execute != NULL : m->execute_synchronously != NULL;
-}
-
-const char *callback_waits_repeated(struct target *t, uint64_t *ret_run)
-{
-    for (struct callback_wait *w = t->callback_waits; w; w = w->next) {
-        if (atomic_load(&w->calls) < 2)
-            continue;
-        pthread_mutex_lock(&w->lock);
-        w->calls = 1;
-        pthread_mutex_unlock(&w->lock);
-        *ret_run = w->run;
-        return w->method;
+        judge(w, launched, e);
+    if (called && launched == HAL_NONE) {
+        e->status = w->status;
+        if (w->status != HAL_NONE)
+            memcpy(e->failure_text, w->failure_text, sizeof(e->failure_text));
     }
-    return NULL;
-}
-
-void callback_waits_free(struct callback_wait *w)
-{
-    while (w) {
-        struct callback_wait *next = w->next;
-        pthread_cond_destroy(&w->called);
-        pthread_mutex_destroy(&w->lock);
-        free(w);
-        w = next;
-    }
+    pthread_mutex_lock(&c->lock);
+    w->is_over = true;
+    pthread_mutex_unlock(&c->lock);
+    return called;
 }

@@ -196,9 +196,13 @@ static int check_insufficient(struct case_run *c)
 static int check_shapes(struct case_run *c, enum hal_status status)
 {
     uint32_t n = c->m->graph[0].n_outputs, n_shapes = c->result.n_shapes;
-    bool reports = c->t->driver->hal_version >= HAL_1_2;
+    const struct execution_way_info *way = &execution_ways[case_run_way(c)];
+    bool reports = c->t->driver->hal_version >= HAL_1_2 && way->reports;
     bool may = status == HAL_NONE || status == HAL_OUTPUT_INSUFFICIENT_SIZE;
 
+    if (n_shapes && !way->reports)
+        return case_run_violation(c, "%u output shapes of a %s execution, which reports none",
+                                  n_shapes, way->name);
     if (n_shapes && !reports)
         return case_run_violation(c, "%u output shapes at HAL %s, which reports none", n_shapes,
                                   hal_version_name(c->t->driver->hal_version));

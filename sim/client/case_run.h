@@ -50,6 +50,8 @@ int case_run_check_result(struct case_run *c, enum hal_status status);
 
 /* ---- the steps of a run: what the driver gets, and the checks of what it did */
 
+/* How the request is executed. */
+enum execution_way case_run_way(const struct case_run *c);
 /* The configurations at the driver's version. */
 int case_run_configure_preparation(struct case_run *c, struct hal_prepare_config *ret);
 int case_run_configure_execution(struct case_run *c, struct hal_execution_config *ret);
@@ -65,6 +67,8 @@ int case_run_check_support(struct case_run *c, uint32_t n, enum hal_status statu
                            uint32_t n_answers);
 int case_run_check_prepared(struct case_run *c, enum hal_status status);
 int case_run_check_methods(struct case_run *c, bool has_release, bool has_execute);
+/* Keeps the reason of a failure, and the violation that the client has found. */
+void case_run_take_end(struct case_run *c, const struct client_end *e);
 /* Also copies the outputs, where the execution succeeded. */
 int case_run_check_executed(struct case_run *c, enum hal_status status,
                             int (*check_memory)(struct case_run *c));

@@ -130,6 +130,12 @@ int case_run_offer(struct case_run *c)
     }
     if (version >= HAL_FL5 && model_uses_oem(c->m))
         return refuse(c, "feature level 5 has done away with OEM operations and types");
+    if (!execution_way_is_of(case_run_way(c), version)) {
+        const struct execution_way_info *way = &execution_ways[case_run_way(c)];
+        snprintf(why.text, sizeof(why.text), "%s executions need HAL %s to %s", way->name,
+                 hal_version_name(way->since), hal_version_name(way->until));
+        return refuse(c, why.text);
+    }
     if (version < HAL_1_2 && !are_shapes_known(c))
         return refuse(c, "executions need shapes that are known and without dimensions of 0");
     return 0;

@@ -28,14 +28,25 @@ static bool ask(struct target *t, const struct host_case *run, struct host_answe
     return true;
 }
 
+static void take_end(struct target *t, const struct client_end *e, struct host_answers *a)
+{
+    a->status = (int32_t) e->status;
+    if (e->status != HAL_NONE)
+        memcpy(t->failure_text, e->failure_text, sizeof(t->failure_text));
+    if (e->violation[0])
+        snprintf(a->violation, sizeof(a->violation), "%s", e->violation);
+}
+
 static bool prepare(struct target *t, const struct host_case *run, struct host_answers *a,
                     struct hal_prepared_model **ret_prepared)
 {
     a->stage = STAGE_PREPARE;
     if (run->only_query_support)
         return false;
-    a->status = (int32_t) target_prepare(t, run->model, &run->prepare, ret_prepared, a->violation,
-                                         sizeof(a->violation));
+    struct client_end end;
+    *ret_prepared =
+        driver_client_prepare(&t->client, t->driver->hal_version, run->model, &run->prepare, &end);
+    take_end(t, &end, a);
     return a->status == HAL_NONE && !a->violation[0];
 }
 
@@ -47,14 +58,17 @@ static void execute(struct target *t, const struct host_case *run, struct hal_pr
                                  .n_shapes = UINT32_MAX, /* a driver must write it */
                                  .timing = { 0, 1 } };
 
-    a->lacks = !p->methods || !p->methods->release  ? HOST_LACKS_RELEASE
-               : !target_can_execute(t, p->methods) ? HOST_LACKS_EXECUTE
-                                                    : HOST_LACKS_NOTHING;
+    a->lacks = !p->methods || !p->methods->release ? HOST_LACKS_RELEASE
+               : !execution_way_has_method((enum execution_way) run->way, p->methods)
+                   ? HOST_LACKS_EXECUTE
+                   : HOST_LACKS_NOTHING;
     if (a->lacks)
         return;
     a->stage = STAGE_EXECUTE;
-    a->status = (int32_t) target_execute(t, p, &run->request, &run->execution, &result,
-                                         a->violation, sizeof(a->violation));
+    struct client_end end;
+    driver_client_execute(&t->client, (enum execution_way) run->way, p, t->driver->hal_version,
+                          &run->request, &run->execution, &result, NULL, &end);
+    take_end(t, &end, a);
     a->n_shapes = result.n_shapes;
     a->timing = result.timing;
 }
@@ -68,7 +82,7 @@ static void release(struct target *t, struct hal_prepared_model *p)
 
 void target_answer_late(struct target *t, struct host_answers *a)
 {
-    const char *repeated = callback_waits_repeated(t, &a->repeated_run);
+    const char *repeated = driver_client_repeated(&t->client, &a->repeated_run);
 
     snprintf(a->repeated, sizeof(a->repeated), "%s", repeated ? repeated : "");
 }
@@ -84,6 +98,7 @@ void target_answer(struct target *t, const struct host_case *run, struct host_an
     t->begun = a->begun;
     memset(a->begun, 0, sizeof(a->begun));
     caller_state_save(&t->state);
+    target_begin_client(t);
     if (ask(t, run, a) && prepare(t, run, a, &prepared))
         execute(t, run, prepared, a);
     release(t, prepared);

@@ -281,6 +281,7 @@ static int put_case(struct case_run *c, const struct hal_model *model, bool trap
     *run = (struct host_case){ .number = c->o->run,
                                .model = m,
                                .n_shapes = n_outputs,
+                               .way = case_run_way(c),
                                .only_query_support = c->options->only_query_support };
     TRY(case_run_configure_preparation(c, &run->prepare));
     TRY(case_run_configure_execution(c, &run->execution));
@@ -475,6 +476,9 @@ static void trace_calls(const struct case_run *c, uint64_t submitted)
                   { TARGET_AT_PREPARE, TRACE_PC, "prepare_model" },
                   { TARGET_AT_EXECUTE_SYNCHRONOUSLY, TRACE_PE, "execute_synchronously" },
                   { TARGET_AT_EXECUTE, TRACE_PE, "execute" },
+                  { TARGET_AT_BURST, TRACE_PE, "burst" },
+                  { TARGET_AT_FENCED, TRACE_PE, "execute_fenced" },
+                  { TARGET_AT_REUSABLE, TRACE_PE, "reusable execution" },
                   { TARGET_AT_RELEASE, TRACE_PT, "release" } };
     enum { CALLS = sizeof calls / sizeof *calls };
     const uint64_t *begun = c->t->hosted->process.answers->begun;
@@ -687,8 +691,7 @@ void hosted_free(struct target *t)
     host_done(&t->hosted->process);
     free(t->hosted->profile);
     free(t->hosted);
-    free(t->uri);
-    free(t);
+    target_forget(t);
 }
 
 int target_process(const struct target *t)

@@ -9,6 +9,7 @@
 #include "golden/base/logging.h"
 #include "golden/base/suggest.h"
 #include "golden/base/trace.h"
+#include "sim/base/failure_text.h"
 #include "sim/client/runtime.h"
 #include "sim/device/engine.h"
 #include "sim/device/profile.h"
@@ -210,8 +211,10 @@ int target_of_driver(const char *uri, struct hal_driver *driver, struct target *
 {
     struct target *t = calloc(1, sizeof(*t));
 
-    if (t)
+    if (t) {
         *t = (struct target){ .uri = strdup(uri), .driver = driver };
+        driver_client_init(&t->client, driver);
+    }
     if (!t || !t->uri) {
         free(t);
         if (driver)
@@ -308,10 +311,15 @@ struct hal_driver *target_take_driver(struct target *t)
 {
     struct hal_driver *d = t->driver;
 
-    callback_waits_free(t->callback_waits);
+    target_forget(t);
+    return d;
+}
+
+void target_forget(struct target *t)
+{
+    driver_client_done(&t->client);
     free(t->uri);
     free(t);
-    return d;
 }
 
 void target_free(struct target *t)
@@ -327,9 +335,7 @@ void target_free(struct target *t)
     if (t->driver)
         t->driver->close(t->driver);
     library_close(t->library);
-    callback_waits_free(t->callback_waits);
-    free(t->uri);
-    free(t);
+    target_forget(t);
 }
 
 /* ---- what a target is at */
@@ -342,6 +348,10 @@ const char *const target_step_text[TARGET_STEPS] = {
     [TARGET_AT_EXECUTE_SYNCHRONOUSLY] = "in execute_synchronously",
     [TARGET_AT_EXECUTE] = "in execute",
     [TARGET_AT_EXECUTED] = "between execute and its callback",
+    [TARGET_AT_BURST] = "in an execution of a burst",
+    [TARGET_AT_FENCED] = "in execute_fenced",
+    [TARGET_AT_FENCE] = "between execute_fenced and its fence",
+    [TARGET_AT_REUSABLE] = "in a reusable execution",
     [TARGET_AT_RELEASE] = "in the prepared model's release",
 };
 
@@ -349,6 +359,8 @@ const enum stage target_stage_of[TARGET_STEPS] = {
     [TARGET_AT_SUPPORTED] = STAGE_SUPPORTED, [TARGET_AT_PREPARE] = STAGE_PREPARE,
     [TARGET_AT_PREPARED] = STAGE_PREPARE,    [TARGET_AT_EXECUTE_SYNCHRONOUSLY] = STAGE_EXECUTE,
     [TARGET_AT_EXECUTE] = STAGE_EXECUTE,     [TARGET_AT_EXECUTED] = STAGE_EXECUTE,
+    [TARGET_AT_BURST] = STAGE_EXECUTE,       [TARGET_AT_FENCED] = STAGE_EXECUTE,
+    [TARGET_AT_FENCE] = STAGE_EXECUTE,       [TARGET_AT_REUSABLE] = STAGE_EXECUTE,
     [TARGET_AT_RELEASE] = STAGE_DONE,
 };
 
@@ -368,6 +380,27 @@ void target_at(struct target *t, enum target_step step)
         t->begun[step] = clock_steady_ns();
     if (t->watched)
         *t->watched = step;
+}
+
+static void client_at(enum target_step step, void *user)
+{
+    target_at(user, step);
+}
+
+void target_begin_client(struct target *t)
+{
+    t->client.driver = t->driver;
+    t->client.is_service = t->socket;
+    t->client.run = t->runs;
+    t->client.at = client_at;
+    t->client.user = t;
+}
+
+enum hal_status target_note_failure(struct target *t, enum hal_status status)
+{
+    if (status != HAL_NONE)
+        failure_text_of(t->driver, t->failure_text);
+    return status;
 }
 
 /* ---- drivers that die in a process of their own */

@@ -86,8 +86,10 @@ static int prepare(struct case_run *c, const struct hal_model *h)
     TRACE(LR, PC, "prepare_model");
     TRY(case_run_configure_preparation(c, &config));
     c->o->stage = STAGE_PREPARE;
-    return case_run_check_prepared(c, target_prepare(c->t, h, &config, &c->prepared,
-                                                     c->o->violation, sizeof(c->o->violation)));
+    struct client_end end;
+    c->prepared = driver_client_prepare(&c->t->client, c->t->driver->hal_version, h, &config, &end);
+    case_run_take_end(c, &end);
+    return case_run_check_prepared(c, end.status);
 }
 
 /* ---- the request */
@@ -219,9 +221,25 @@ static int make_request(struct case_run *c)
 
 /* ---- execution */
 
+enum execution_way case_run_way(const struct case_run *c)
+{
+    bool is_old = c->t->driver->hal_version < HAL_1_2;
+
+    return is_old && c->options->way == EXECUTION_SYNCHRONOUS ? EXECUTION_ASYNCHRONOUS
+                                                              : c->options->way;
+}
+
 static const char *method_of(const struct case_run *c)
 {
-    return c->t->driver->hal_version < HAL_1_2 ? "execute" : "execute_synchronously";
+    return execution_ways[case_run_way(c)].method;
+}
+
+void case_run_take_end(struct case_run *c, const struct client_end *e)
+{
+    if (e->status != HAL_NONE)
+        memcpy(c->t->failure_text, e->failure_text, sizeof(e->failure_text));
+    if (e->violation[0])
+        snprintf(c->o->violation, sizeof(c->o->violation), "%s", e->violation);
 }
 
 /* Time is measured where the version can report it. */
@@ -242,8 +260,11 @@ static enum hal_status execute_once(struct case_run *c, const struct hal_executi
 {
     c->result.n_shapes = UINT32_MAX; /* a driver must write it */
     c->result.timing = (struct hal_timing){ 0, 1 };
-    return target_execute(c->t, c->prepared, &c->request, config, &c->result, c->o->violation,
-                          sizeof(c->o->violation));
+    struct client_end end;
+    driver_client_execute(&c->t->client, case_run_way(c), c->prepared, c->t->driver->hal_version,
+                          &c->request, config, &c->result, NULL, &end);
+    case_run_take_end(c, &end);
+    return end.status;
 }
 
 static const uint8_t *output_bytes(const struct case_run *c, uint32_t i)
@@ -366,7 +387,14 @@ int case_run_check_methods(struct case_run *c, bool has_release, bool has_execut
 {
     if (!has_release)
         return case_run_violation(c, "a prepared model without methods, or without release");
-    return has_execute ? 0 : case_run_violation(c, "a prepared model without %s", method_of(c));
+    if (has_execute)
+        return 0;
+    if (c->options->way == EXECUTION_SYNCHRONOUS)
+        return case_run_violation(c, "a prepared model without %s", method_of(c));
+    snprintf(c->o->not_passed, sizeof(c->o->not_passed), "the driver has no %s executions",
+             execution_ways[c->options->way].name);
+    c->o->stage = STAGE_SUPPORTED;
+    return 1;
 }
 
 static int execute(struct case_run *c)
@@ -375,7 +403,8 @@ static int execute(struct case_run *c)
     struct hal_execution_config config;
     enum hal_status status;
 
-    if (case_run_check_methods(c, m && m->release, m && target_can_execute(c->t, m)))
+    if (case_run_check_methods(c, m && m->release,
+                               m && execution_way_has_method(case_run_way(c), m)))
         return 1;
     TRACE(LR, PE, "execute");
     TRACE(LR, PIO, "make_request");
@@ -430,6 +459,7 @@ static void release(struct case_run *c)
 
 static int run_here(struct case_run *c, const struct hal_model *h)
 {
+    target_begin_client(c->t);
     int rc = ask(c, h);
 
     if (rc == 0 && c->options->only_query_support) {
@@ -455,7 +485,7 @@ static int run_course(struct case_run *c)
         rc = c->t->hosted ? hosted_run(c, &h) : run_here(c, &h);
     release(c);
     uint64_t repeated_run = 0;
-    const char *repeated = callback_waits_repeated(c->t, &repeated_run);
+    const char *repeated = driver_client_repeated(&c->t->client, &repeated_run);
     if (repeated)
         case_run_note_repeated(c, repeated, repeated_run);
     if (rc >= 0 && c->o->violation[0])

@@ -36,6 +36,7 @@ struct host_case {
     bool *supported;                 /* lent; one for each operation of the main subgraph */
     struct hal_output_shape *shapes; /* lent */
     uint32_t n_shapes;
+    uint32_t way; /* enum execution_way */
     bool only_query_support;
 };
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "sim/base/fence.h"
+#include "sim/client/driver_client.h"
 #include "sim/device/profile.h"
 #include "sim/hal/convert.h"
 #include "sim/remote/remote.h"
@@ -253,17 +254,14 @@ enum hal_status client_prepare_with(struct hal_driver *d, enum hal_version versi
                                     const struct hal_prepare_config *config,
                                     struct hal_prepared_model **ret_prepared)
 {
-    struct client_prepare_wait wait;
-    enum hal_status launched;
+    struct driver_client client;
+    struct client_end end;
 
-    client_prepare_wait_init(&wait);
-    launched = m ? d->prepare_model(d, version, m, config, &wait.base)
-                 : d->prepare_model_from_cache(d, version, config, &wait.base);
-    client_prepare_await(&wait, 1, 0);
-    ck_assert(launched == HAL_NONE || launched == wait.status);
-    ck_assert((wait.status == HAL_NONE) == (wait.prepared != NULL));
-    *ret_prepared = wait.prepared;
-    return wait.status;
+    driver_client_init(&client, d);
+    *ret_prepared = driver_client_prepare(&client, version, m, config, &end);
+    driver_client_done(&client);
+    ck_assert_str_eq(end.violation, "");
+    return end.status;
 }
 
 void client_prepare(struct client_model *m, struct hal_driver *d, enum hal_priority priority)

@@ -57,9 +57,10 @@ static struct target *open_as(const char *uri, enum isolation isolation, double 
     return t;
 }
 
-static struct outcome run(struct target *t, const struct drawn_case *r, bool trap)
+static struct outcome run_as(struct target *t, const struct drawn_case *r, enum execution_way way,
+                             bool trap)
 {
-    struct target_run_options options = { .measure = true, .trap_inputs = trap };
+    struct target_run_options options = { .measure = true, .trap_inputs = trap, .way = way };
     struct outcome o;
 
     ck_assert_msg(target_run(t, &r->e.model, r->e.in, r->shape, &options, &o, &w) == 0, "%s",
@@ -67,20 +68,30 @@ static struct outcome run(struct target *t, const struct drawn_case *r, bool tra
     return o;
 }
 
-static void compare(const struct outcome *a, const struct outcome *b, const char *name)
+static struct outcome run(struct target *t, const struct drawn_case *r, bool trap)
+{
+    return run_as(t, r, EXECUTION_SYNCHRONOUS, trap);
+}
+
+static void compare_outputs(const struct outcome *a, const struct outcome *b, const char *name)
 {
     ck_assert_msg(a->stage == b->stage && a->status == b->status && a->n_out == b->n_out,
                   "%s: stage %d and %d, status %d and %d", name, (int) a->stage, (int) b->stage,
                   (int) a->status, (int) b->status);
-    ck_assert_str_eq(a->violation, b->violation);
-    ck_assert_uint_eq(a->timing.on_device, b->timing.on_device);
-    for (uint32_t i = 0; i < a->n_ops; i++)
-        ck_assert_int_eq(a->supported[i], b->supported[i]);
     for (uint32_t i = 0; i < a->n_out; i++) {
         ck_assert_uint_eq(tensor_bytes(&a->out[i]), tensor_bytes(&b->out[i]));
         ck_assert_msg(memcmp(a->out[i].data, b->out[i].data, tensor_bytes(&a->out[i])) == 0,
                       "%s: output %u", name, i);
     }
+}
+
+static void compare(const struct outcome *a, const struct outcome *b, const char *name)
+{
+    compare_outputs(a, b, name);
+    ck_assert_str_eq(a->violation, b->violation);
+    ck_assert_uint_eq(a->timing.on_device, b->timing.on_device);
+    for (uint32_t i = 0; i < a->n_ops; i++)
+        ck_assert_int_eq(a->supported[i], b->supported[i]);
 }
 
 /* On every device, and with inputs that trap. */
@@ -192,6 +203,42 @@ START_TEST(closing_reports_nothing_of_a_good_driver)
     ck_assert(!target_close(t, &o));
     ck_assert_int_eq(target_process(t), 0);
     target_free(t);
+}
+END_TEST
+
+/* Every way of execution has the same results, here and in a process of its own; a version that
+ * lacks it is not asked. */
+START_TEST(ways_of_execution_have_the_same_results)
+{
+    const enum execution_way way = (enum execution_way) _i;
+    const bool is_old = way == EXECUTION_ASYNCHRONOUS;
+    struct target *here = open_as(is_old ? "sim:cpu?hal=1.3" : "sim:cpu", ISOLATE_NONE, 0);
+    struct target *hosted = open_as(is_old ? "sim:cpu?hal=1.3" : "sim:cpu", ISOLATE_ALL, 60);
+    struct target *without = open_as(is_old ? "sim:cpu" : "sim:cpu?hal=1.1", ISOLATE_NONE, 0);
+    unsigned n_done = 0;
+
+    for (uint64_t i = 0; i < GRAPHS / 2; i++) {
+        struct drawn_case r;
+        draw(&r, i);
+        struct outcome a = run(here, &r, false), b = run_as(here, &r, way, false),
+                       d = run_as(hosted, &r, way, i % 2), e = run_as(without, &r, way, false);
+        if (execution_ways[way].reports || b.stage == STAGE_DONE) /* fenced: of known shapes only */
+            compare_outputs(&a, &b, r.e.name);
+        compare(&b, &d, r.e.name);
+        ck_assert_str_eq(b.not_passed, a.not_passed);
+        ck_assert_str_eq(b.violation, "");
+        ck_assert(way == EXECUTION_SYNCHRONOUS || e.not_passed[0]);
+        n_done += b.stage == STAGE_DONE;
+        outcome_done(&a);
+        outcome_done(&b);
+        outcome_done(&d);
+        outcome_done(&e);
+        arena_free(r.arena);
+    }
+    ck_assert_uint_gt(n_done, GRAPHS / 4);
+    target_free(here);
+    target_free(hosted);
+    target_free(without);
 }
 END_TEST
 
@@ -318,6 +365,7 @@ Suite *hosted_suite(void)
     TCase *c = tcase_create("hosted");
 
     tcase_add_loop_test(c, outcomes_are_those_of_a_driver_in_this_process, 0, 3);
+    tcase_add_loop_test(c, ways_of_execution_have_the_same_results, 0, EXECUTION_WAYS);
     tcase_add_test(c, every_method_can_be_called);
     tcase_add_loop_test(c, wrong_drivers_are_found_out, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(c, killed_processes_are_replaced);
