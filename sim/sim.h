@@ -190,8 +190,9 @@ int target_process(const struct target *t);
  * Those with hooks are in the device, the others in a layer around its driver (sim/faulty/). */
 struct fault {
     const char *name, *kind;
-    const char *suite; /* of `halcyon conform`, or "random": where one would look for it */
-    const char *doc;   /* what it does, and of a device's on which devices it has an effect */
+    const char *const *rules; /* of `halcyon conform`, all of which find it on sim:cpu: "model/M1";
+                                 NULL at the end */
+    const char *doc; /* what it does, and of a device's on which devices it has an effect */
     const struct fault_hooks *hooks;       /* private to sim/; NULL: none */
     const struct contract_hooks *contract; /* likewise */
 };

@@ -153,6 +153,14 @@ static void facts_json(const char *uri, const struct device_facts *f, const stru
 
 /* ---- the command */
 
+static void print_fault(const struct fault *f)
+{
+    printf("  %-28s %s [", f->name, f->doc);
+    for (const char *const *rule = f->rules; *rule; rule++)
+        printf("%s%s", rule == f->rules ? "" : " ", *rule);
+    printf("]\n");
+}
+
 static int list_faults(const char *kind, bool print)
 {
     int n = 0;
@@ -163,7 +171,7 @@ static int list_faults(const char *kind, bool print)
             continue;
         n++;
         if (print)
-            printf("  %-28s %-14s %s\n", f->name, f->suite, f->doc);
+            print_fault(f);
     }
     return n;
 }
@@ -176,7 +184,7 @@ static bool is_first_of_kind(int index)
     return true;
 }
 
-/* Grouped by kind: name, suite, description. */
+/* Grouped by kind: name, description, rules. */
 static void show_faults(void)
 {
     for (int i = 0; fault_at(i); i++)
@@ -188,10 +196,13 @@ static void show_faults(void)
 
 static void show_faults_json(void)
 {
-    for (int i = 0; fault_at(i); i++)
-        print_line(json_pack("{s:s, s:s, s:s, s:s}", "fault", fault_at(i)->name, "kind",
-                             fault_at(i)->kind, "suite", fault_at(i)->suite, "doc",
-                             fault_at(i)->doc));
+    for (int i = 0; fault_at(i); i++) {
+        json_t *rules = json_array();
+        for (const char *const *rule = fault_at(i)->rules; *rule; rule++)
+            json_array_append_new(rules, json_string(*rule));
+        print_line(json_pack("{s:s, s:s, s:o, s:s}", "fault", fault_at(i)->name, "kind",
+                             fault_at(i)->kind, "rules", rules, "doc", fault_at(i)->doc));
+    }
 }
 
 static int show(const struct options *o, const char *uri, bool long_form, struct why *w)

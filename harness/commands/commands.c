@@ -34,12 +34,12 @@ const struct command command_table[] = {
       "explained and printed with the command that repeats it. --list prints the rules.",
       cmd_conform },
     { "selftest", CMD_SELFTEST, "[--fault NAME...] [--all] [-j N]",
-      "check that the suites find the planted faults",
-      "Runs the suites of 'halcyon conform' and random graphs on sim:cpu with each planted fault\n"
-      "('halcyon devices --faults'), and without one. A fault ends at the first finding of the\n"
-      "suite that its row names. Fails if that suite finds nothing, or if the device without\n"
-      "fault has a finding. --all runs every suite on every fault and prints, too, which rules no\n"
-      "fault made fail.",
+      "check that the rules of conform find the planted faults",
+      "Checks on sim:cpu with each planted fault ('halcyon devices --faults') the rules of\n"
+      "'halcyon conform' that the fault names, all of which must fail, and all rules on the "
+      "device\n"
+      "without a fault, where none may. Each rule must be named by a fault. --all checks every\n"
+      "rule with every fault, at every HAL version, and prints the rules that no fault made fail.",
       cmd_selftest },
     { "replay", CMD_REPLAY, "CASE|FILE [-d TARGET...]",
       "run one case again and explain the verdict",

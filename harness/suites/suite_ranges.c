@@ -405,6 +405,16 @@ static void refuse_models(struct conform *c, const struct invalid_model *invalid
     conform_model_done(&m);
 }
 
+static void negative_times(struct conform *c, const void *data)
+{
+    struct conform_subject s;
+
+    (void) data;
+    if (conform_subject_open(c, conform_relu(c), &s))
+        refuse_negative_times(c, &s);
+    conform_subject_close(&s);
+}
+
 static void ranges(struct conform *c, const void *data)
 {
     struct conform_subject s;
@@ -414,8 +424,6 @@ static void ranges(struct conform *c, const void *data)
         for (int k = 0; k < COUNT(invalid_requests); k++)
             if (c->version >= invalid_requests[k].since)
                 refuse_request(c, &s, &invalid_requests[k]);
-    if (s.prepared && c->version >= HAL_FL5)
-        refuse_negative_times(c, &s);
     conform_subject_close(&s);
     refuse_models(c, invalid_models, COUNT(invalid_models));
 }
@@ -452,6 +460,8 @@ static void padding(struct conform *c, const void *data)
 }
 
 static const struct conform_rule rules_of_file[] = {
+    { "deadline", "range", HAL_FL5, 0,
+      "deadlines, maximum durations and time-outs of loops below 0 are rejected", negative_times },
     { "version", "ranges", HAL_1_0, 0, "numbers out of range in requests and models are rejected",
       ranges },
     { "version", "padding", HAL_FL5, 0, "padding is rejected in models and accepted in requests",

@@ -54,4 +54,7 @@ struct fault_group {
 };
 extern const struct fault_group device_faults;
 
+/* The rules that find a fault: RULES("model/M1", "model/M14"). */
+#define RULES(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
 #endif

@@ -126,15 +126,51 @@ static enum hal_status type_fails(struct hal_driver *self, enum hal_device_type 
     return HAL_GENERAL_FAILURE;
 }
 
+static enum hal_status one_extension(const struct hal_extension *extension, uint32_t *ret_n,
+                                     const struct hal_extension **ret_extension)
+{
+    *ret_n = 1;
+    *ret_extension = extension;
+    return HAL_NONE;
+}
+
 static enum hal_status bad_extension_name(struct hal_driver *self, uint32_t *ret_n,
                                           const struct hal_extension **ret_extension)
 {
     static const struct hal_extension extension = { "Vendor-Extension", 0, NULL };
 
     (void) self;
-    *ret_n = 1;
-    *ret_extension = &extension;
-    return HAL_NONE;
+    return one_extension(&extension, ret_n, ret_extension);
+}
+
+/* As a driver that measures its performance for every answer. */
+static enum hal_status measured_performance(struct hal_driver *self, enum hal_version version,
+                                            struct hal_capabilities *ret)
+{
+    enum hal_status status = inner_capabilities(self, version, ret);
+
+    ret->relaxed_tensor.exec_time *=
+        1 + 0.01f * (float) (atomic_fetch_add(&faulty_driver_of(self)->state, 1) % 7);
+    return status;
+}
+
+static enum hal_status type_without_size(struct hal_driver *self, uint32_t *ret_n,
+                                         const struct hal_extension **ret_extension)
+{
+    static const struct hal_extension_type type = { 0, true, 0 };
+    static const struct hal_extension extension = { "com.example.sizes", 1, &type };
+
+    (void) self;
+    return one_extension(&extension, ret_n, ret_extension);
+}
+
+static enum hal_status own_extension(struct hal_driver *self, uint32_t *ret_n,
+                                     const struct hal_extension **ret_extension)
+{
+    static const struct hal_extension extension = { "com.example.own", 0, NULL };
+
+    (void) self;
+    return one_extension(&extension, ret_n, ret_extension);
 }
 
 static enum hal_status too_many_files(struct hal_driver *self, uint32_t *ret_n_model,
@@ -171,6 +207,18 @@ static enum hal_status previous_support(struct hal_driver *self, enum hal_versio
     return status;
 }
 
+static enum hal_status support_sometimes(struct hal_driver *self, enum hal_version version,
+                                         const struct hal_model *model, bool *supported,
+                                         uint32_t *ret_n)
+{
+    enum hal_status status = inner_support(self, version, model, supported, ret_n);
+
+    if (status == HAL_NONE && *ret_n &&
+        atomic_fetch_add(&faulty_driver_of(self)->state, 1) % 5 == 4)
+        supported[0] = false;
+    return status;
+}
+
 static enum hal_status support_everything(struct hal_driver *self, enum hal_version version,
                                           const struct hal_model *model, bool *supported,
                                           uint32_t *ret_n)
@@ -180,6 +228,31 @@ static enum hal_status support_everything(struct hal_driver *self, enum hal_vers
     for (uint32_t i = 0; status == HAL_NONE && i < *ret_n; i++)
         supported[i] = true;
     return status;
+}
+
+/* Takes operations of every extension for its own. */
+static enum hal_status support_extensions(struct hal_driver *self, enum hal_version version,
+                                          const struct hal_model *model, bool *supported,
+                                          uint32_t *ret_n)
+{
+    enum hal_status status = inner_support(self, version, model, supported, ret_n);
+
+    for (uint32_t i = 0; status == HAL_NONE && i < *ret_n; i++)
+        supported[i] = supported[i] || (uint32_t) model->main.operations[i].type >> 16;
+    return status;
+}
+
+static enum hal_status support_any_prefix(struct hal_driver *self, enum hal_version version,
+                                          const struct hal_model *model, bool *supported,
+                                          uint32_t *ret_n)
+{
+    enum hal_status status = inner_support(self, version, model, supported, ret_n);
+    struct hal_model unnamed = *model;
+
+    unnamed.n_extension_prefixes = 0;
+    return status == HAL_INVALID_ARGUMENT && model->n_extension_prefixes
+               ? inner_support(self, version, &unnamed, supported, ret_n)
+               : status;
 }
 
 /* ---- versions */
@@ -237,12 +310,48 @@ static void missed_deadline(struct faulty_preparation *p)
         p->config.deadline = 1;
 }
 
-static void no_relaxed(struct faulty_preparation *p)
+static void refuse_model(struct faulty_preparation *p)
 {
     static struct hal_model invalid; /* without operations */
 
+    p->model = &invalid;
+}
+
+static void no_relaxed(struct faulty_preparation *p)
+{
     if (p->model && p->model->relaxed)
-        p->model = &invalid;
+        refuse_model(p);
+}
+
+static bool is_read(const struct hal_subgraph *g, uint32_t operand)
+{
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        for (uint32_t k = 0; k < g->operations[i].n_inputs; k++)
+            if (g->operations[i].inputs[k] == operand)
+                return true;
+    return false;
+}
+
+static void no_unread_constant(struct faulty_preparation *p)
+{
+    const struct hal_subgraph *g = p->model ? &p->model->main : NULL;
+
+    for (uint32_t i = 0; g && i < g->n_operands; i++)
+        if ((g->operands[i].lifetime == HAL_CONSTANT_COPY ||
+             g->operands[i].lifetime == HAL_CONSTANT_REFERENCE) &&
+            !is_read(g, i)) {
+            refuse_model(p);
+            return;
+        }
+}
+
+/* As a driver that never gives back a resource of its prepared models. */
+static void few_models(struct faulty_preparation *p)
+{
+    enum { MOST = 64 };
+
+    if (p->model && atomic_fetch_add(&p->driver->state, 1) >= MOST)
+        refuse_model(p);
 }
 
 static struct hal_prepared_model *base_of(struct faulty_model *m)
@@ -407,6 +516,48 @@ static void restore_other_model(struct faulty_preparation *p)
     restore_kept(p, always);
 }
 
+static bool unreadable(const struct saved_file *found, const struct saved_file *kept)
+{
+    (void) kept;
+    return !found->bytes;
+}
+
+/* Restores what was saved last under any token, if the files cannot be read. */
+static void restore_from_memory(struct faulty_preparation *p)
+{
+    ignore_token(p);
+    restore_kept(p, unreadable);
+}
+
+/* Restores the model that was saved first, whatever files and token are. */
+static void restore_unchecked(struct faulty_preparation *p)
+{
+    ignore_token(p);
+    restore_kept(p, always);
+}
+
+static bool crash_if_changed(const struct saved_file *found, const struct saved_file *kept)
+{
+    if (found->length != kept->length || memcmp(found->bytes, kept->bytes, kept->length) != 0)
+        raise(SIGSEGV);
+    return false;
+}
+
+/* Reads data files as they were saved, without checks. */
+static void crash_on_changed_data(struct faulty_preparation *p)
+{
+    restore_kept(p, crash_if_changed);
+}
+
+static void ignore_moved_files(struct faulty_preparation *p)
+{
+    struct hal_cache *c = &p->config.cache;
+
+    for (uint32_t i = 0; !p->model && i < c->n_model; i++)
+        if (lseek(c->model[i], 0, SEEK_CUR) > 0)
+            c->n_model = 0;
+}
+
 static void crash_on_empty_file(struct faulty_preparation *p)
 {
     const struct hal_cache *c = &p->config.cache;
@@ -420,11 +571,10 @@ static void crash_on_empty_file(struct faulty_preparation *p)
 static void need_cache_files(struct faulty_preparation *p)
 {
     const struct hal_cache *c = &p->config.cache;
-    static struct hal_model invalid;
 
     for (uint32_t i = 0; p->model && i < c->n_model; i++)
         if (lseek(c->model[i], 0, SEEK_CUR) < 0)
-            p->model = &invalid;
+            refuse_model(p);
 }
 
 /* Restores from one file too many or too few by using those that it expects. */
@@ -449,108 +599,138 @@ static void save_at_older_version(struct faulty_preparation *p)
 
 /* ---- the rows */
 
-#define PROPERTY(name, doc, ...)                                                                   \
-    {                                                                                              \
-        name, "property", "basic", doc, .contract = CONTRACT(.driver = { __VA_ARGS__ })            \
-    }
-#define PREPARES(name, kind, suite, doc, ...)                                                      \
-    {                                                                                              \
-        name, kind, suite, doc, .contract = CONTRACT(__VA_ARGS__)                                  \
-    }
+#define PROPERTY(name, rules, doc, ...)                                                            \
+    BREAKS(name, "property", rules, doc, .driver = { __VA_ARGS__ })
 
 static const struct fault rows[] = {
-    PROPERTY("busy", "get_status reports BUSY", .get_status = is_busy),
-    PROPERTY("status-undefined", "get_status reports a value that does not exist",
-             .get_status = no_such_status),
-    PROPERTY("performance-zero", "a capability is 0", .get_capabilities = no_performance),
-    PROPERTY("performance-relaxed-zero", "the performance of relaxed float32 is 0",
-             .get_capabilities = no_relaxed_performance),
-    PROPERTY("performance-while-zero", "the performance of WHILE is 0",
+    PROPERTY("busy", RULES("basic/B2"), "get_status reports BUSY", .get_status = is_busy),
+    PROPERTY("status-undefined", RULES("basic/B1"),
+             "get_status reports a value that does not exist", .get_status = no_such_status),
+    PROPERTY("performance-zero", RULES("basic/B3"), "a capability is 0",
+             .get_capabilities = no_performance),
+    PROPERTY("performance-relaxed-zero", RULES("basic/B4"),
+             "the performance of relaxed float32 is 0", .get_capabilities = no_relaxed_performance),
+    PROPERTY("performance-while-zero", RULES("basic/B6"), "the performance of WHILE is 0",
              .get_capabilities = no_control_performance),
-    PROPERTY("performance-unsorted", "capabilities are not in ascending order of types",
+    PROPERTY("performance-unsorted", RULES("basic/B5"),
+             "capabilities are not in ascending order of types",
              .get_capabilities = unsorted_performance),
-    PROPERTY("performance-subgraph", "capabilities have a row for SUBGRAPH",
+    PROPERTY("performance-subgraph", RULES("basic/B6"), "capabilities have a row for SUBGRAPH",
              .get_capabilities = subgraph_performance),
-    PROPERTY("version-string-empty", "the version string is empty",
+    PROPERTY("version-string-empty", RULES("basic/B7"), "the version string is empty",
              .get_version_string = empty_version),
-    PROPERTY("device-type-zero", "the device type does not exist", .get_type = no_such_type),
-    PROPERTY("device-type-fails", "get_type fails", .get_type = type_fails),
-    PROPERTY("name-without-hyphen", "the driver's name has no instance part", .name = "faulty"),
-    PROPERTY("extension-name-invalid", "the name of an extension has capitals and no dot",
+    PROPERTY("device-type-zero", RULES("basic/B8"), "the device type does not exist",
+             .get_type = no_such_type),
+    PROPERTY("device-type-fails", RULES("version/device-info"), "get_type fails",
+             .get_type = type_fails),
+    PROPERTY("name-without-hyphen", RULES("basic/B9"), "the driver's name has no instance part",
+             .name = "faulty"),
+    PROPERTY("extension-name-invalid", RULES("basic/B10"),
+             "the name of an extension has capitals and no dot",
              .get_supported_extensions = bad_extension_name),
-    PROPERTY("cache-files-too-many", "needs 33 cache files of each kind",
+    PROPERTY("cache-files-too-many", RULES("basic/B11"), "needs 33 cache files of each kind",
              .get_number_of_cache_files_needed = too_many_files),
 
-    PREPARES("support-previous", "support", "request",
-             "the first operation is supported if the previous model's was",
-             .driver = { .get_supported_operations = previous_support }),
-    PREPARES("support-claimed", "support", "request",
-             "reports support for every operation, then fails to prepare",
-             .driver = { .get_supported_operations = support_everything }),
-    PREPARES("relaxed-refused", "support", "generated", "refuses models with relaxed computation",
-             .preparing = no_relaxed),
+    PROPERTY("performance-varies", RULES("consistency/queries"),
+             "capabilities differ from answer to answer", .get_capabilities = measured_performance),
+    PROPERTY("extension-type-empty", RULES("extension/types"),
+             "a type of an extension has no bytes", .get_supported_extensions = type_without_size),
+    PROPERTY("extension-codes-confused", RULES("extension/own", "extension/unknown"),
+             "reports support for the operations of every extension",
+             .get_supported_extensions = own_extension,
+             .get_supported_operations = support_extensions),
+    PROPERTY("prefixes-unchecked", RULES("extension/prefixes"),
+             "accepts wrong prefixes of extensions",
+             .get_supported_operations = support_any_prefix),
 
-    PREPARES("preference-unchecked", "model", "model", "accepts unknown preferences",
-             .preparing = any_preference),
-    PREPARES("priority-unchecked", "model", "model", "accepts unknown priorities",
-             .preparing = any_priority),
-    PREPARES("priority-high-refused", "priority", "priority", "refuses models of high priority",
-             .preparing = no_high_priority),
-    PREPARES("preparation-deadline-ignored", "deadline", "version",
-             "preparations do not observe their deadline", .preparing = no_deadline),
-    PREPARES("preparation-deadline-missed", "deadline", "deadline",
-             "preparations with any deadline miss it", .preparing = missed_deadline),
-    PREPARES("hints-unchecked", "extension", "extension",
-             "accepts hints of extensions that the model does not name, and repeated ones",
-             .preparing = ignore_hints_rules),
-    PREPARES("hints-refused", "extension", "extension", "refuses models with hints",
-             .preparing = refuse_hints),
+    BREAKS("unread-refused", "support", RULES("consistency/unread"),
+           "refuses models with a constant that no operation reads",
+           .preparing = no_unread_constant),
+    BREAKS("models-limited", "resources", RULES("stress/many-models", "stress/killed-clients"),
+           "prepares no more models after the 64th", .preparing = few_models),
+    BREAKS("support-previous", "support", RULES("request/fails"),
+           "the first operation is supported if the previous model's was",
+           .driver = { .get_supported_operations = previous_support }),
+    BREAKS("support-varies", "support", RULES("consistency/supported"),
+           "in every fifth answer the first operation is not supported",
+           .driver = { .get_supported_operations = support_sometimes }),
+    BREAKS("support-claimed", "support", RULES("request/fails"),
+           "reports support for every operation, then fails to prepare",
+           .driver = { .get_supported_operations = support_everything }),
+    BREAKS("relaxed-refused", "support", RULES("generated/relaxed"),
+           "refuses models with relaxed computation", .preparing = no_relaxed),
 
-    PREPARES("prepared-twice", "callback", "concurrency",
-             "calls the callback of a preparation twice", .prepared = notify_twice),
-    PREPARES("prepared-never", "callback", "model",
-             "does not call the callback of a preparation that fails", .prepared = notify_never),
-    PREPARES("prepared-other-status", "callback", "model",
-             "the callback of a failed launch gets another status",
-             .prepared = notify_other_status),
-    PREPARES("prepared-with-error", "callback", "request",
-             "the callback gets a prepared model and an error",
-             .prepared = notify_model_with_error),
-    PREPARES("prepared-without-model", "callback", "request",
-             "the callback gets HAL_NONE without a prepared model", .prepared = notify_no_model),
+    BREAKS("preference-unchecked", "model", RULES("model/M21"), "accepts unknown preferences",
+           .preparing = any_preference),
+    BREAKS("priority-unchecked", "model", RULES("model/M22"), "accepts unknown priorities",
+           .preparing = any_priority),
+    BREAKS("priority-high-refused", "priority", RULES("priority/Q1"),
+           "refuses models of high priority", .preparing = no_high_priority),
+    BREAKS("preparation-deadline-ignored", "deadline", RULES("deadline/range"),
+           "preparations do not observe their deadline", .preparing = no_deadline),
+    BREAKS("preparation-deadline-missed", "deadline", RULES("deadline/Q2", "deadline/cache"),
+           "preparations with any deadline miss it", .preparing = missed_deadline),
+    BREAKS("hints-unchecked", "extension", RULES("extension/hints"),
+           "accepts hints of extensions that the model does not name, and repeated ones",
+           .preparing = ignore_hints_rules),
+    BREAKS("hints-refused", "extension", RULES("extension/hints"), "refuses models with hints",
+           .preparing = refuse_hints),
 
-    PREPARES("own-version-supported", "version", "version",
-             "get_supported_operations takes every entry point for its newest",
-             .driver = { .get_supported_operations = supported_at_own_version }),
-    PREPARES("own-version-prepared", "version", "version",
-             "prepare_model takes every entry point for its newest",
-             .preparing = prepare_at_own_version),
-    PREPARES("own-version-capabilities", "version", "version",
-             "get_capabilities takes every entry point for its newest",
-             .driver = { .get_capabilities = newest_capabilities }),
-    PREPARES("old-model-crash", "version", "version",
-             "crashes on models through the entry points of HAL 1.0 and 1.1",
-             .driver = { .get_supported_operations = crash_on_old_model }),
+    BREAKS("prepared-twice", "callback", RULES("concurrency/callbacks"),
+           "calls the callback of a preparation twice", .prepared = notify_twice),
+    BREAKS("prepared-never", "callback", RULES("basic/B12"),
+           "does not call the callback of a preparation that fails", .prepared = notify_never),
+    BREAKS("prepared-other-status", "callback", RULES("model/M1"),
+           "the callback of a failed launch gets another status", .prepared = notify_other_status),
+    BREAKS("prepared-with-error", "callback", RULES("request/valid"),
+           "the callback gets a prepared model and an error", .prepared = notify_model_with_error),
+    BREAKS("prepared-without-model", "callback", RULES("request/valid"),
+           "the callback gets HAL_NONE without a prepared model", .prepared = notify_no_model),
 
-    PREPARES("cache-token-ignored", "cache", "cache", "restores with any token",
-             .preparing = ignore_token),
-    PREPARES("cache-bits-unchecked", "cache", "cache",
-             "restores from model cache files with flipped bits", .saved = keep_last_saved,
-             .preparing = ignore_flipped_bits),
-    PREPARES("cache-length-unchecked", "cache", "cache",
-             "restores from model cache files with bytes appended", .saved = keep_last_saved,
-             .preparing = ignore_appended_bytes),
-    PREPARES("cache-other-model", "cache", "cache", "restores the model that was saved first",
-             .saved = keep_first_saved, .preparing = restore_other_model),
-    PREPARES("cache-empty-crash", "cache", "cache", "crashes on an empty cache file",
-             .preparing = crash_on_empty_file),
-    PREPARES("cache-needed", "cache", "cache",
-             "a cache that cannot be written makes the preparation fail",
-             .preparing = need_cache_files),
-    PREPARES("cache-count-unchecked", "cache", "cache",
-             "restores from more cache files than it needs", .preparing = ignore_file_count),
-    PREPARES("cache-older-entry", "cache", "cache",
-             "restores only through the entry point of its own version",
-             .preparing = save_at_older_version),
+    BREAKS("own-version-supported", "version", RULES("version/gates", "version/newer"),
+           "get_supported_operations takes every entry point for its newest",
+           .driver = { .get_supported_operations = supported_at_own_version }),
+    BREAKS("own-version-prepared", "version", RULES("version/types"),
+           "prepare_model takes every entry point for its newest",
+           .preparing = prepare_at_own_version),
+    BREAKS("own-version-capabilities", "version", RULES("version/capabilities"),
+           "get_capabilities takes every entry point for its newest",
+           .driver = { .get_capabilities = newest_capabilities }),
+    BREAKS("old-model-crash", "version", RULES("version/gates"),
+           "crashes on models through the entry points of HAL 1.0 and 1.1",
+           .driver = { .get_supported_operations = crash_on_old_model }),
+
+    BREAKS("cache-token-ignored", "cache", RULES("cache/S5"), "restores with any token",
+           .preparing = ignore_token),
+    BREAKS("cache-bits-unchecked", "cache", RULES("cache/S1"),
+           "restores from model cache files with flipped bits", .saved = keep_last_saved,
+           .preparing = ignore_flipped_bits),
+    BREAKS("cache-length-unchecked", "cache", RULES("cache/S2", "cache/C7"),
+           "restores from model cache files with bytes appended", .saved = keep_last_saved,
+           .preparing = ignore_appended_bytes),
+    BREAKS("cache-other-model", "cache", RULES("cache/C11"),
+           "restores the model that was saved first", .saved = keep_first_saved,
+           .preparing = restore_other_model),
+    BREAKS("cache-empty-crash", "cache", RULES("cache/C8"), "crashes on an empty cache file",
+           .preparing = crash_on_empty_file),
+    BREAKS("cache-needed", "cache", RULES("cache/C5"),
+           "a cache that cannot be written makes the preparation fail",
+           .preparing = need_cache_files),
+    BREAKS("cache-count-unchecked", "cache", RULES("cache/C3", "cache/C4"),
+           "restores from more cache files than it needs", .preparing = ignore_file_count),
+    BREAKS("cache-in-memory", "cache", RULES("cache/C6"),
+           "restores from memory where the files cannot be read", .saved = keep_last_saved,
+           .preparing = restore_from_memory),
+    BREAKS("cache-unchecked", "cache", RULES("cache/C9", "cache/C10"),
+           "restores what it has saved first, whatever files and token are",
+           .saved = keep_first_saved, .preparing = restore_unchecked),
+    BREAKS("cache-data-crash", "cache", RULES("cache/S3", "cache/S4"),
+           "crashes on a changed cache file", .saved = keep_last_saved,
+           .preparing = crash_on_changed_data),
+    BREAKS("cache-offset-refused", "cache", RULES("cache/C2"),
+           "restores nothing from files whose offset is not 0", .preparing = ignore_moved_files),
+    BREAKS("cache-older-entry", "cache", RULES("cache/entries"),
+           "restores only through the entry point of its own version",
+           .preparing = save_at_older_version),
 };
 const struct fault_group driver_faults = { rows, COUNT(rows) };

@@ -8,6 +8,7 @@
 #include "sim/base/fence.h"
 #include "sim/base/memory.h"
 #include "sim/faulty/faulty.h"
+#include "sim/hal/hal_convert.h"
 #include "sim/hal/hal_result.h"
 
 /* ---- results */
@@ -226,6 +227,19 @@ static void measure_refused(struct faulty_call *x)
         x->request.n_inputs++;
 }
 
+static void omitted_refused(struct faulty_call *x)
+{
+    for (uint32_t i = 0; i < x->request.n_inputs; i++)
+        if (x->request.inputs[i].has_no_value)
+            x->request.n_pools = 0;
+}
+
+static void long_loops_refused(struct faulty_call *x)
+{
+    if (x->config.loop_timeout != HAL_NO_TIME && x->config.loop_timeout > HAL_LOOP_TIMEOUT_MAX)
+        x->request.n_inputs++;
+}
+
 static void file_pools_refused(struct faulty_call *x)
 {
     for (uint32_t i = 0; i < x->request.n_pools; i++)
@@ -310,6 +324,12 @@ static void no_fences(struct faulty_call *x)
 }
 
 /* A descriptor that is not open counts as a fence that has signalled. */
+static void duration_from_launch(struct faulty_call *x)
+{
+    if (x->entry == ENTRY_FENCED && x->duration != HAL_NO_TIME && x->duration < INT64_MAX)
+        x->config.deadline = hal_now(x->version) + x->duration;
+}
+
 static void skip_closed_fences(struct faulty_call *x)
 {
     if (x->entry == ENTRY_FENCED && !fence_all_open(x->n_wait_for, x->wait_for))
@@ -356,6 +376,24 @@ static enum hal_status info_timing_reversed(struct hal_fenced_info *self,
     if (launched->on_device != HAL_NO_TIME)
         *launched = (struct hal_timing){ launched->in_driver + 1000, launched->on_device };
     return status;
+}
+
+static enum hal_status info_is_read(struct hal_fenced_info *self, struct hal_timing *launched,
+                                    struct hal_timing *fenced)
+{
+    ((struct faulty_info *) self)->is_read = true;
+    return inner_info(self, launched, fenced);
+}
+
+/* Of an info that nobody has read. */
+static void crash_on_unread_info(struct hal_fenced_info *self)
+{
+    struct faulty_info *f = (struct faulty_info *) self;
+
+    if (!f->is_read)
+        raise(SIGSEGV);
+    f->inner->methods->release(f->inner);
+    free(f);
 }
 
 static enum hal_status info_always_timed(struct hal_fenced_info *self, struct hal_timing *launched,
@@ -548,150 +586,173 @@ static enum hal_status reusable_ignores_deadline(struct hal_execution *self, uin
 
 /* ---- the rows */
 
-#define EXECUTES(name, kind, suite, doc, ...)                                                      \
-    {                                                                                              \
-        name, kind, suite, doc, .contract = CONTRACT(__VA_ARGS__)                                  \
-    }
-#define ACCEPTS(name, suite, doc, bits)                                                            \
-    {                                                                                              \
-        name, "request", suite, doc, .contract = CONTRACT(.unchecked = bits)                       \
-    }
-
 static const struct fault rows[] = {
-    ACCEPTS("arguments-unchecked", "request", "accepts requests with a missing input or output",
-            UNCHECKED(ARGUMENTS)),
-    ACCEPTS("pool-index-unchecked", "version", "accepts pool indexes that are out of range",
-            UNCHECKED(POOL)),
-    ACCEPTS("region-unchecked", "version",
+    ACCEPTS("arguments-unchecked", "request", RULES("request/R1", "request/R2"),
+            "accepts requests with a missing input or output", UNCHECKED(ARGUMENTS)),
+    ACCEPTS("pool-index-unchecked", "request", RULES("version/ranges"),
+            "accepts pool indexes that are out of range", UNCHECKED(POOL)),
+    ACCEPTS("region-unchecked", "request", RULES("version/ranges"),
             "does not check offset + length, which may exceed the pool and 64 bits",
             UNCHECKED(REGION)),
-    ACCEPTS("request-unchecked", "version", "accepts all other invalid requests",
+    ACCEPTS("request-unchecked", "request", RULES("version/unknown", "version/gates"),
+            "accepts all other invalid requests",
             UNCHECKED(REQUEST) | UNCHECKED(DIMENSIONS) | UNCHECKED(POOL) | UNCHECKED(REGION)),
-    EXECUTES("closed-fence-accepted", "fence", "request",
-             "execute_fenced takes a descriptor that is not open for a signalled fence",
-             .before = skip_closed_fences),
-    EXECUTES("failure-as-success", "status", "request",
-             "executions that fail at run time report success", .after = failure_as_success),
-    EXECUTES("measure-refused", "request", "request", "bursts refuse requests to be measured",
-             .before = measure_refused),
-    EXECUTES("files-refused", "request", "generated", "refuses pools that are files",
-             .before = file_pools_refused),
-    EXECUTES("padding-refused", "version", "version", "refuses inputs with padding",
-             .before = padding_refused),
+    BREAKS("closed-fence-accepted", "fence", RULES("request/R3", "fenced/descriptors"),
+           "execute_fenced takes a descriptor that is not open for a signalled fence",
+           .before = skip_closed_fences),
+    BREAKS("failure-as-success", "status", RULES("request/fails"),
+           "executions that fail at run time report success", .after = failure_as_success),
+    BREAKS("measure-refused", "request", RULES("request/R1"),
+           "bursts refuse requests to be measured", .before = measure_refused),
+    BREAKS("omitted-refused", "request", RULES("request/omitted"),
+           "refuses requests that omit an optional input", .before = omitted_refused),
+    BREAKS("loop-timeout-refused", "request", RULES("loop-timeout/finite"),
+           "refuses loop time-outs above 15 s", .before = long_loops_refused),
+    BREAKS("files-refused", "request", RULES("generated/pools"), "refuses pools that are files",
+           .before = file_pools_refused),
+    BREAKS("padding-refused", "version", RULES("version/padding", "version/widths"),
+           "refuses inputs with padding", .before = padding_refused),
 
-    EXECUTES("insufficient-as-success", "status", "generated",
-             "HAL_NONE where an output is too small", .after = insufficient_as_success),
-    EXECUTES("insufficient-as-failure", "status", "generated",
-             "GENERAL_FAILURE where an output is too small", .after = insufficient_as_failure),
-    EXECUTES("insufficient-without-shapes", "shape", "generated",
-             "no shapes where an output is too small", .after = insufficient_without_shapes),
-    EXECUTES("insufficient-all-sufficient", "shape", "generated",
-             "reports all outputs as sufficient where one is too small",
-             .after = insufficient_as_sufficient),
-    EXECUTES("insufficient-wrong-shape", "shape", "generated",
-             "a wrong shape where an output is too small", .after = wrong_shape_when_insufficient),
-    EXECUTES("shapes-missing", "shape", "generated", "no shapes, though outputs are unspecified",
-             .after = no_shapes),
-    EXECUTES("shapes-of-first-output", "shape", "generated",
-             "only the shape of the first output is reported", .after = shapes_of_first_output),
-    EXECUTES("success-insufficient", "shape", "generated",
-             "reports an output as insufficient on success", .after = insufficient_on_success),
-    EXECUTES("failure-with-shapes", "shape", "generated", "reports shapes of executions that fail",
-             .after = shapes_of_failure),
-    EXECUTES("zero-sized-fails", "shape", "generated", "fails where an output has no elements",
-             .after = zero_sized_fails),
-    EXECUTES("zero-sized-crash", "crash", "generated", "crashes where an output has no elements",
-             .after = zero_sized_crashes),
-    EXECUTES("asynchronous-fails", "status", "generated",
-             "asynchronous executions launch, then fail (HAL 1.0 to 1.3)",
-             .after = asynchronous_fails),
-    EXECUTES("second-output-unwritten", "memory", "generated", "the second output is not written",
-             .after = second_output_unwritten),
-    EXECUTES("executed-twice", "callback", "concurrency",
-             "calls the callback of an execution twice (HAL 1.0 to 1.3)",
-             .executed = executed_twice),
-    EXECUTES("executed-other-status", "callback", "request",
-             "the callback of a failed launch gets HAL_NONE (HAL 1.0 to 1.3)",
-             .executed = executed_other_status),
-    EXECUTES("status-too-new", "version", "version",
-             "statuses of HAL 1.3 through the entry points of HAL 1.2 and older",
-             .after = new_status_at_old_entry),
-    EXECUTES("timing-too-new", "version", "version",
-             "durations through the entry points of HAL 1.0 and 1.1", .after = shapes_at_old_entry),
+    BREAKS("insufficient-as-success", "status", RULES("generated/insufficient"),
+           "HAL_NONE where an output is too small", .after = insufficient_as_success),
+    BREAKS("insufficient-as-failure", "status", RULES("generated/insufficient"),
+           "GENERAL_FAILURE where an output is too small", .after = insufficient_as_failure),
+    BREAKS("insufficient-without-shapes", "shape", RULES("generated/insufficient"),
+           "no shapes where an output is too small", .after = insufficient_without_shapes),
+    BREAKS("insufficient-all-sufficient", "shape", RULES("generated/insufficient"),
+           "reports all outputs as sufficient where one is too small",
+           .after = insufficient_as_sufficient),
+    BREAKS("insufficient-wrong-shape", "shape", RULES("generated/insufficient"),
+           "a wrong shape where an output is too small", .after = wrong_shape_when_insufficient),
+    BREAKS("shapes-missing", "shape", RULES("generated/unspecified"),
+           "no shapes, though outputs are unspecified", .after = no_shapes),
+    BREAKS("shapes-of-first-output", "shape", RULES("generated/specified"),
+           "only the shape of the first output is reported", .after = shapes_of_first_output),
+    BREAKS("success-insufficient", "shape", RULES("generated/specified"),
+           "reports an output as insufficient on success", .after = insufficient_on_success),
+    BREAKS("failure-with-shapes", "shape", RULES("generated/protocol"),
+           "reports shapes of executions that fail", .after = shapes_of_failure),
+    BREAKS("zero-sized-fails", "shape", RULES("generated/zero-sized"),
+           "fails where an output has no elements", .after = zero_sized_fails),
+    BREAKS("zero-sized-crash", "crash", RULES("generated/zero-sized"),
+           "crashes where an output has no elements", .after = zero_sized_crashes),
+    BREAKS("asynchronous-fails", "status", RULES("generated/status"),
+           "asynchronous executions launch, then fail (HAL 1.0 to 1.3)",
+           .after = asynchronous_fails),
+    BREAKS("second-output-unwritten", "memory", RULES("generated/results"),
+           "the second output is not written", .after = second_output_unwritten),
+    BREAKS("executed-twice", "callback", RULES("concurrency/callbacks", "concurrency/launches"),
+           "calls the callback of an execution twice (HAL 1.0 to 1.3)", .executed = executed_twice),
+    BREAKS("executed-other-status", "callback", RULES("request/R1"),
+           "the callback of a failed launch gets HAL_NONE (HAL 1.0 to 1.3)",
+           .executed = executed_other_status),
+    BREAKS("status-too-new", "version", RULES("version/gates"),
+           "statuses of HAL 1.3 through the entry points of HAL 1.2 and older",
+           .after = new_status_at_old_entry),
+    BREAKS("timing-too-new", "version", RULES("version/results"),
+           "durations through the entry points of HAL 1.0 and 1.1", .after = shapes_at_old_entry),
 
-    EXECUTES("timing-unrequested", "timing", "generated", "durations without measurement",
-             .after = time_always),
-    EXECUTES("timing-of-failure", "timing", "generated", "durations of executions that fail",
-             .after = time_of_failure),
-    EXECUTES("timing-microseconds", "timing", "version", "durations in us instead of ns",
-             .after = time_in_microseconds),
-    EXECUTES("timing-exchanged", "timing", "generated",
-             "the durations on the device and in the driver are exchanged",
-             .after = time_exchanged),
-    EXECUTES("timing-unrounded", "timing", "version",
-             "durations up to HAL 1.3 are not whole microseconds", .after = time_unrounded),
+    BREAKS("timing-unrequested", "timing", RULES("generated/untimed"),
+           "durations without measurement", .after = time_always),
+    BREAKS("timing-of-failure", "timing", RULES("generated/insufficient"),
+           "durations of executions that fail", .after = time_of_failure),
+    BREAKS("timing-microseconds", "timing", RULES("version/units"), "durations in us instead of ns",
+           .after = time_in_microseconds),
+    BREAKS("timing-exchanged", "timing", RULES("generated/timed"),
+           "the durations on the device and in the driver are exchanged", .after = time_exchanged),
+    BREAKS("timing-unrounded", "timing", RULES("version/units"),
+           "durations up to HAL 1.3 are not whole microseconds", .after = time_unrounded),
 
-    EXECUTES("deadline-ignored", "deadline", "version", "executions do not observe deadlines",
-             .before = ignore_deadline),
-    EXECUTES("deadline-duration", "deadline", "burst", "deadlines are taken as a time from now",
-             .before = deadline_from_now),
-    EXECUTES("deadline-missed", "deadline", "deadline", "every deadline is missed",
-             .before = deadline_missed),
-    EXECUTES("deadline-failure", "deadline", "deadline",
-             "GENERAL_FAILURE for a deadline that is missed", .after = missed_as_failure),
-    EXECUTES("deadline-timing", "deadline", "deadline", "durations with a missed deadline",
-             .after = missed_with_timing),
-    EXECUTES("reusable-deadline-ignored", "deadline", "deadline",
-             "reusable executions do not observe deadlines",
-             .reusable = { .execute_synchronously = reusable_ignores_deadline }),
-    EXECUTES("loop-success", "deadline", "loop-timeout",
-             "a loop that exceeds its time-out succeeds", .after = loop_stops_silently),
-    EXECUTES("loop-failure", "deadline", "loop-timeout",
-             "GENERAL_FAILURE for a loop that exceeds its time-out", .after = missed_as_failure),
+    BREAKS("deadline-ignored", "deadline", RULES("deadline/range"),
+           "executions do not observe deadlines", .before = ignore_deadline),
+    BREAKS("deadline-duration", "deadline", RULES("deadline/far"),
+           "deadlines are taken as a time from now", .before = deadline_from_now),
+    BREAKS("deadline-missed", "deadline", RULES("deadline/Q3", "deadline/far"),
+           "every deadline is missed", .before = deadline_missed),
+    BREAKS("deadline-failure", "deadline", RULES("deadline/Q3"),
+           "GENERAL_FAILURE for a deadline that is missed", .after = missed_as_failure),
+    BREAKS("deadline-timing", "deadline", RULES("deadline/past"),
+           "durations with a missed deadline", .after = missed_with_timing),
+    BREAKS("reusable-deadline-ignored", "deadline", RULES("deadline/range"),
+           "reusable executions do not observe deadlines",
+           .reusable = { .execute_synchronously = reusable_ignores_deadline }),
+    BREAKS("loop-success", "deadline", RULES("loop-timeout/endless", "loop-timeout/nested"),
+           "a loop that exceeds its time-out succeeds", .after = loop_stops_silently),
+    BREAKS("loop-failure", "deadline",
+           RULES("deadline/loop", "loop-timeout/default", "loop-timeout/clamped"),
+           "GENERAL_FAILURE for a loop that exceeds its time-out", .after = missed_as_failure),
 
-    EXECUTES("fence-early", "fence", "fenced", "fences signal before the work is done",
-             .model = { .execute_fenced = fence_too_early }),
-    EXECUTES("fence-never", "fence", "fenced", "fences never signal",
-             .model = { .execute_fenced = fence_never }),
-    EXECUTES("fence-second-ignored", "fence", "fenced", "waits for the first fence only",
-             .before = first_fence_only),
-    EXECUTES("fence-ignored", "fence", "fenced", "does not wait for fences", .before = no_fences),
-    EXECUTES("info-failed", "fence", "fenced", "get_execution_info reports a failure",
-             .info = { .get_execution_info = info_failed }),
-    EXECUTES("info-success", "fence", "fenced",
-             "get_execution_info reports success of executions that fail",
-             .info = { .get_execution_info = info_always_good }),
-    EXECUTES("info-launched-short", "fence", "fenced",
-             "get_execution_info reports less time since the launch than since the fences",
-             .info = { .get_execution_info = info_launched_short }),
-    EXECUTES("info-reversed", "fence", "fenced",
-             "get_execution_info exchanges durations on the device and in the driver",
-             .info = { .get_execution_info = info_timing_reversed }),
-    EXECUTES("info-timing-unrequested", "fence", "fenced",
-             "get_execution_info reports durations without measurement",
-             .info = { .get_execution_info = info_always_timed }),
+    BREAKS("fence-early", "fence", RULES("fenced/chain"), "fences signal before the work is done",
+           .model = { .execute_fenced = fence_too_early }),
+    BREAKS("fence-never", "fence", RULES("fenced/info"), "fences never signal",
+           .model = { .execute_fenced = fence_never }),
+    BREAKS("fence-second-ignored", "fence",
+           RULES("fenced/many", "fenced/failed", "fenced/signalled"),
+           "waits for the first fence only", .before = first_fence_only),
+    BREAKS("fence-ignored", "fence", RULES("fenced/chain", "fenced/data"),
+           "does not wait for fences", .before = no_fences),
+    BREAKS("duration-from-launch", "fence", RULES("fenced/durations"),
+           "maximum durations count from the launch, not from the signal of the fences",
+           .before = duration_from_launch),
+    BREAKS("info-release-crash", "crash", RULES("fenced/early-release"),
+           "releasing an info that was not read crashes",
+           .info = { .get_execution_info = info_is_read, .release = crash_on_unread_info }),
+    BREAKS("info-failed", "fence", RULES("fenced/chain"), "get_execution_info reports a failure",
+           .info = { .get_execution_info = info_failed }),
+    BREAKS("info-success", "fence", RULES("fenced/info"),
+           "get_execution_info reports success of executions that fail",
+           .info = { .get_execution_info = info_always_good }),
+    BREAKS("info-launched-short", "fence", RULES("fenced/launched"),
+           "get_execution_info reports less time since the launch than since the fences",
+           .info = { .get_execution_info = info_launched_short }),
+    BREAKS("info-reversed", "fence", RULES("fenced/chain"),
+           "get_execution_info exchanges durations on the device and in the driver",
+           .info = { .get_execution_info = info_timing_reversed }),
+    BREAKS("info-timing-unrequested", "fence", RULES("fenced/info"),
+           "get_execution_info reports durations without measurement",
+           .info = { .get_execution_info = info_always_timed }),
 
-    EXECUTES("identifiers-unchecked", "burst", "burst",
-             "accepts a wrong number of identifiers, and negative ones",
-             .burst = { .execute_synchronously = identifiers_unchecked }),
-    EXECUTES("burst-keeps-released", "burst", "burst",
-             "uses the first memory of an identifier after its release",
-             .burst = { .execute_synchronously = keeps_released }),
-    EXECUTES("burst-keeps-unnamed", "burst", "burst", "keeps memory of identifier -1",
-             .burst = { .execute_synchronously = keeps_unnamed }),
-    EXECUTES("burst-release-unknown", "burst", "burst",
-             "release_memory fails for unknown identifiers",
-             .burst = { .release_memory = release_unknown_fails }),
-    EXECUTES("burst-release-negative", "burst", "burst",
-             "release_memory accepts negative identifiers",
-             .burst = { .release_memory = release_negative }),
-    EXECUTES("burst-fails-later", "burst", "burst", "every fourth execution of a burst fails",
-             .after = burst_fails_second_time),
-    EXECUTES("reusable-first-inputs", "reusable", "generated",
-             "reusable executions compute on the first contents of their inputs",
-             .model = { .create_reusable_execution = reuses_first_inputs }),
-    EXECUTES("reusable-once", "reusable", "generated", "reusable executions succeed only once",
-             .reusable = { .execute_synchronously = runs_once }),
+    BREAKS("identifiers-unchecked", "burst", RULES("burst/identifiers"),
+           "accepts a wrong number of identifiers, and negative ones",
+           .burst = { .execute_synchronously = identifiers_unchecked }),
+    BREAKS("burst-keeps-released", "burst", RULES("burst/memories", "concurrency/bursts"),
+           "uses the first memory of an identifier after its release",
+           .burst = { .execute_synchronously = keeps_released }),
+    BREAKS("burst-keeps-unnamed", "burst", RULES("burst/memories"), "keeps memory of identifier -1",
+           .burst = { .execute_synchronously = keeps_unnamed }),
+    BREAKS("burst-release-unknown", "burst", RULES("burst/slots"),
+           "release_memory fails for unknown identifiers",
+           .burst = { .release_memory = release_unknown_fails }),
+    BREAKS("burst-release-negative", "burst", RULES("burst/slots"),
+           "release_memory accepts negative identifiers",
+           .burst = { .release_memory = release_negative }),
+    BREAKS("burst-fails-later", "burst", RULES("burst/misstated"),
+           "every fourth execution of a burst fails", .after = burst_fails_second_time),
+    BREAKS("packet-size-unchecked", "burst", RULES("burst/misstated"),
+           "bursts do not compare a packet's length with its header", .packets = PACKET_FAULT_SIZE),
+    BREAKS("packet-tags-unchecked", "burst", RULES("burst/mutated", "burst/retagged"),
+           "bursts read the data of a packet by position, not by tag",
+           .packets = PACKET_FAULT_TAGS),
+    BREAKS("packet-flags-unchecked", "burst", RULES("burst/fields"),
+           "bursts accept flags in packets that are neither 0 nor 1",
+           .packets = PACKET_FAULT_FLAGS),
+    BREAKS("packet-end-unchecked", "burst", RULES("burst/added"),
+           "bursts skip data after the end of a request", .packets = PACKET_FAULT_END),
+    BREAKS("packet-end-missing", "burst", RULES("burst/removed"),
+           "bursts accept packets without the last datum", .packets = PACKET_FAULT_NO_END),
+    BREAKS("packet-data-too-new", "burst", RULES("burst/newer"),
+           "bursts read data of feature level 5 at HAL 1.2 and 1.3", .packets = PACKET_FAULT_LATER),
+    BREAKS("packet-uninitialised", "burst", RULES("burst/sanitized"),
+           "bursts do not clear unused bytes of results", .packets = PACKET_FAULT_GARBAGE),
+    BREAKS("packet-truncated", "burst", RULES("burst/short-queue"),
+           "bursts leave off the shapes of a result that does not fit the queue",
+           .packets = PACKET_FAULT_TRUNCATES),
+    BREAKS("reusable-first-inputs", "reusable", RULES("generated/reusable"),
+           "reusable executions compute on the first contents of their inputs",
+           .model = { .create_reusable_execution = reuses_first_inputs }),
+    BREAKS("reusable-once", "reusable", RULES("generated/status"),
+           "reusable executions succeed only once",
+           .reusable = { .execute_synchronously = runs_once }),
 
 };
 const struct fault_group execution_faults = { rows, COUNT(rows) };

@@ -12,6 +12,7 @@
 #include "sim/device/fault.h"
 #include "sim/faulty/unchecked.h"
 #include "sim/sim.h"
+#include "sim/wire/burst_packet.h"
 
 struct faulty_driver;
 
@@ -36,6 +37,7 @@ struct faulty_call {
     struct hal_execution_config config;
     uint32_t n_wait_for; /* of a fenced one */
     const int *wait_for;
+    uint64_t duration; /* likewise */
     struct arena *arena;
     /* For after(): the outcome; a fenced one is only launched and has no result. */
     enum hal_status status;
@@ -54,6 +56,7 @@ struct faulty_preparation {
 /* What a fault does; members that are 0 or NULL: as the driver. */
 struct contract_hooks {
     uint64_t unchecked; /* bits of enum unchecked: rejected by the driver, accepted by the layer */
+    unsigned packets;   /* enum burst_packet_fault: of every burst in this process */
     /* Members that are set replace the layer's own, which pass the call on. */
     struct hal_driver driver;
     struct hal_prepared_model_methods model;
@@ -67,6 +70,8 @@ struct contract_hooks {
                      struct faulty_model *m);
     /* After the files of a compilation cache have been written. */
     void (*saved)(struct faulty_driver *d, const struct hal_cache *cache);
+    /* After an allocation, whose token it may change. */
+    void (*allocated)(struct faulty_driver *d, enum hal_status status, uint32_t *token);
     void (*before)(struct faulty_call *x);
     void (*after)(struct faulty_call *x);
     /* Calls the client's callback of an asynchronous execution. */
@@ -118,6 +123,7 @@ struct faulty_info {
     struct faulty_driver *driver;
     struct hal_fenced_info *inner; /* NULL: of an accepted invalid execution */
     struct hal_timing timing;
+    bool is_read;
 };
 
 struct faulty_buffer {
@@ -169,5 +175,13 @@ extern const struct fault_group driver_faults, execution_faults, memory_faults, 
         __VA_ARGS__                                                                                \
     }
 #define UNCHECKED(id) (UINT64_C(1) << UNCHECKED_##id)
+
+/* A row: members of struct contract_hooks; or a set of UNCHECKED() that are accepted. */
+#define BREAKS(name, kind, rules, doc, ...)                                                        \
+    {                                                                                              \
+        name, kind, rules, doc, .contract = CONTRACT(__VA_ARGS__)                                  \
+    }
+#define ACCEPTS(name, kind, rule_list, doc, bits)                                                  \
+    BREAKS(name, kind, rule_list, doc, .unchecked = (bits))
 
 #endif

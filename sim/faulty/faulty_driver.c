@@ -253,6 +253,7 @@ int faulty_driver_new(struct hal_driver *inner, const struct fault *fault,
         .allocate = CHOOSE(allocate),
         .close = close_driver,
     };
+    atomic_store(&burst_packet_faults, hooks->packets);
     faulty_model_methods(d);
     faulty_buffer_methods(d);
     pthread_mutex_init(&d->lock, NULL);

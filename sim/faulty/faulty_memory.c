@@ -106,12 +106,14 @@ enum hal_status faulty_allocate(struct hal_driver *self, const struct hal_buffer
         *ret_token = UINT32_MAX / 2;
         status = HAL_NONE;
     }
-    if (status != HAL_NONE) {
+    if (status == HAL_NONE) {
+        *b = (struct faulty_buffer){ { &d->buffer_methods }, d, *ret_buffer, *ret_token };
+        *ret_buffer = &b->base;
+        replace_token(d, 0, b->token);
+    } else {
         free(b);
-        return status;
     }
-    *b = (struct faulty_buffer){ { &d->buffer_methods }, d, *ret_buffer, *ret_token };
-    *ret_buffer = &b->base;
-    replace_token(d, 0, b->token);
-    return HAL_NONE;
+    if (d->hooks->allocated)
+        d->hooks->allocated(d, status, ret_token);
+    return status;
 }

@@ -185,7 +185,8 @@ static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_
                              .entry = ENTRY_FENCED,
                              .version = version,
                              .n_wait_for = n_wait_for,
-                             .wait_for = wait_for };
+                             .wait_for = wait_for,
+                             .duration = duration };
     struct hal_prepared_model *inner = x.model->inner;
 
     *ret_fence = HAL_NO_FENCE;

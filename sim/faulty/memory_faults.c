@@ -63,43 +63,25 @@ static enum hal_status wrong_copy_status(struct hal_buffer *self, const struct h
 
 /* ---- allocating */
 
-typedef enum hal_status allocate_fn(struct hal_driver *, const struct hal_buffer_desc *, uint32_t,
-                                    struct hal_prepared_model *const *, uint32_t,
-                                    const struct hal_buffer_role *, uint32_t,
-                                    const struct hal_buffer_role *, struct hal_buffer **,
-                                    uint32_t *);
-
-static enum hal_status token_zero(struct hal_driver *self, const struct hal_buffer_desc *desc,
-                                  uint32_t n_models, struct hal_prepared_model *const *models,
-                                  uint32_t n_input_roles, const struct hal_buffer_role *input_roles,
-                                  uint32_t n_output_roles,
-                                  const struct hal_buffer_role *output_roles,
-                                  struct hal_buffer **ret_buffer, uint32_t *ret_token)
+static void token_zero(struct faulty_driver *d, enum hal_status status, uint32_t *token)
 {
-    enum hal_status status =
-        faulty_allocate(self, desc, n_models, models, n_input_roles, input_roles, n_output_roles,
-                        output_roles, ret_buffer, ret_token);
-
-    *ret_token = 0;
-    return status;
+    (void) d, (void) status;
+    *token = 0;
 }
 
-static enum hal_status same_token(struct hal_driver *self, const struct hal_buffer_desc *desc,
-                                  uint32_t n_models, struct hal_prepared_model *const *models,
-                                  uint32_t n_input_roles, const struct hal_buffer_role *input_roles,
-                                  uint32_t n_output_roles,
-                                  const struct hal_buffer_role *output_roles,
-                                  struct hal_buffer **ret_buffer, uint32_t *ret_token)
+static void same_token(struct faulty_driver *d, enum hal_status status, uint32_t *token)
 {
-    enum hal_status status =
-        faulty_allocate(self, desc, n_models, models, n_input_roles, input_roles, n_output_roles,
-                        output_roles, ret_buffer, ret_token);
     int first = 0;
 
-    if (status == HAL_NONE &&
-        !atomic_compare_exchange_strong(&faulty_driver_of(self)->state, &first, (int) *ret_token))
-        *ret_token = (uint32_t) first;
-    return status;
+    if (status == HAL_NONE && !atomic_compare_exchange_strong(&d->state, &first, (int) *token))
+        *token = (uint32_t) first;
+}
+
+static void token_of_failure(struct faulty_driver *d, enum hal_status status, uint32_t *token)
+{
+    (void) d;
+    if (status != HAL_NONE)
+        *token = 99;
 }
 
 static enum hal_status one_role_only(struct hal_driver *self, const struct hal_buffer_desc *desc,
@@ -115,24 +97,6 @@ static enum hal_status one_role_only(struct hal_driver *self, const struct hal_b
     return faulty_allocate(self, desc, n_models, models, n_input_roles ? 1 : 0, input_roles,
                            n_output_roles ? 1 : 0, output_roles, ret_buffer, ret_token);
 }
-
-static enum hal_status
-fails_with_buffer(struct hal_driver *self, const struct hal_buffer_desc *desc, uint32_t n_models,
-                  struct hal_prepared_model *const *models, uint32_t n_input_roles,
-                  const struct hal_buffer_role *input_roles, uint32_t n_output_roles,
-                  const struct hal_buffer_role *output_roles, struct hal_buffer **ret_buffer,
-                  uint32_t *ret_token)
-{
-    enum hal_status status =
-        faulty_allocate(self, desc, n_models, models, n_input_roles, input_roles, n_output_roles,
-                        output_roles, ret_buffer, ret_token);
-
-    if (status != HAL_NONE)
-        *ret_token = 99;
-    return status;
-}
-
-static allocate_fn token_zero, same_token, one_role_only, fails_with_buffer;
 
 /* ---- requests */
 
@@ -153,55 +117,61 @@ static void hardware_buffers_refused(struct faulty_call *x)
 
 /* ---- the rows */
 
-#define ACCEPTS(name, doc, bits)                                                                   \
-    {                                                                                              \
-        name, "buffer", "memory-domain", doc, .contract = CONTRACT(.unchecked = bits)              \
-    }
-#define BUFFERS(name, doc, ...)                                                                    \
-    {                                                                                              \
-        name, "buffer", "memory-domain", doc, .contract = CONTRACT(__VA_ARGS__)                    \
-    }
-
 static const struct fault rows[] = {
-    ACCEPTS("roles-none-accepted", "allocate accepts an empty list of roles",
-            UNCHECKED(ROLES_NONE)),
-    ACCEPTS("role-model-unchecked", "allocate accepts NULL models and model indexes out of range",
-            UNCHECKED(ROLE_MODEL)),
-    ACCEPTS("role-index-unchecked", "allocate accepts foreign models and operands out of range",
-            UNCHECKED(ROLE_INDEX)),
-    ACCEPTS("probability-unchecked", "allocate accepts probabilities outside (0, 1]",
-            UNCHECKED(PROBABILITY)),
-    ACCEPTS("role-twice-accepted", "allocate accepts the same role twice", UNCHECKED(ROLE_TWICE)),
-    ACCEPTS("roles-not-compared", "allocate accepts roles that contradict each other",
-            UNCHECKED(ROLES_DIFFER)),
-    ACCEPTS("buffer-dimensions-unchecked", "allocate accepts dimensions that contradict the roles",
-            UNCHECKED(DESC)),
-    ACCEPTS("copy-size-unchecked", "copies accept memory of another size", UNCHECKED(COPY_SIZE)),
-    ACCEPTS("copy-shape-unchecked", "copy_from accepts other dimensions", UNCHECKED(COPY_SHAPE)),
-    ACCEPTS("copy-empty-accepted", "copy_to succeeds for a buffer without contents",
-            UNCHECKED(COPY_EMPTY)),
-    ACCEPTS("token-unchecked", "executions accept unknown and released tokens", UNCHECKED(TOKEN)),
-    ACCEPTS("buffer-role-unchecked", "executions accept buffers in other roles",
-            UNCHECKED(BUFFER_ROLE)),
-    ACCEPTS("buffer-empty-read", "executions read buffers without contents",
-            UNCHECKED(BUFFER_EMPTY)),
-    BUFFERS("token-zero", "tokens are 0", .driver = { .allocate = token_zero }),
-    BUFFERS("token-shared", "all buffers have the token of the first",
-            .driver = { .allocate = same_token }),
-    BUFFERS("roles-after-first-ignored", "allocate ignores all roles but the first",
-            .driver = { .allocate = one_role_only }),
-    BUFFERS("token-of-failure", "allocate returns a token when it fails",
-            .driver = { .allocate = fails_with_buffer }),
-    BUFFERS("copy-short", "copy_to does not copy the last byte",
-            .buffer = { .copy_to = copies_too_little }),
-    BUFFERS("copy-uninitialised", "copy_to copies zeros from a buffer without contents",
-            .buffer = { .copy_to = copies_zeros }),
-    BUFFERS("copy-once", "only the first copy_from copies",
-            .buffer = { .copy_from = copies_nothing }),
-    BUFFERS("copy-empty-status", "copy_to from a buffer without contents: INVALID_ARGUMENT",
-            .buffer = { .copy_to = wrong_copy_status }),
-    BUFFERS("buffers-refused", "executions refuse buffers", .before = buffers_refused),
-    { "hardware-buffers-refused", "buffer", "generated", "executions refuse hardware buffers",
-      .contract = CONTRACT(.before = hardware_buffers_refused) },
+    ACCEPTS("roles-none-accepted", "buffer", RULES("memory-domain/A1"),
+            "allocate accepts an empty list of roles", UNCHECKED(ROLES_NONE)),
+    ACCEPTS("role-model-unchecked", "buffer", RULES("memory-domain/A2", "memory-domain/A4"),
+            "allocate accepts NULL models and model indexes out of range", UNCHECKED(ROLE_MODEL)),
+    ACCEPTS("role-index-unchecked", "buffer",
+            RULES("memory-domain/A3", "memory-domain/A5", "memory-domain/ranges"),
+            "allocate accepts foreign models and operands out of range", UNCHECKED(ROLE_INDEX)),
+    ACCEPTS("probability-unchecked", "buffer", RULES("memory-domain/A6"),
+            "allocate accepts probabilities outside (0, 1]", UNCHECKED(PROBABILITY)),
+    ACCEPTS("role-twice-accepted", "buffer", RULES("memory-domain/A7"),
+            "allocate accepts the same role twice", UNCHECKED(ROLE_TWICE)),
+    ACCEPTS("roles-not-compared", "buffer",
+            RULES("memory-domain/A8", "memory-domain/A9", "memory-domain/A10", "memory-domain/A11",
+                  "memory-domain/A12"),
+            "allocate accepts roles that contradict each other", UNCHECKED(ROLES_DIFFER)),
+    ACCEPTS("buffer-dimensions-unchecked", "buffer",
+            RULES("memory-domain/A13", "memory-domain/A14", "memory-domain/A15"),
+            "allocate accepts dimensions that contradict the roles", UNCHECKED(DESC)),
+    ACCEPTS("copy-size-unchecked", "buffer",
+            RULES("memory-domain/K1", "memory-domain/K6", "memory-domain/K7"),
+            "copies accept memory of another size", UNCHECKED(COPY_SIZE)),
+    ACCEPTS("copy-shape-unchecked", "buffer",
+            RULES("memory-domain/K2", "memory-domain/K3", "memory-domain/K4"),
+            "copy_from accepts other dimensions", UNCHECKED(COPY_SHAPE)),
+    ACCEPTS("copy-empty-accepted", "buffer", RULES("memory-domain/K5"),
+            "copy_to succeeds for a buffer without contents", UNCHECKED(COPY_EMPTY)),
+    ACCEPTS("token-unchecked", "buffer", RULES("memory-domain/X1"),
+            "executions accept unknown and released tokens", UNCHECKED(TOKEN)),
+    ACCEPTS("buffer-role-unchecked", "buffer",
+            RULES("memory-domain/X2", "memory-domain/X3", "memory-domain/X4", "memory-domain/X6"),
+            "executions accept buffers in other roles", UNCHECKED(BUFFER_ROLE)),
+    ACCEPTS("buffer-empty-read", "buffer", RULES("memory-domain/X5", "memory-domain/X7"),
+            "executions read buffers without contents", UNCHECKED(BUFFER_EMPTY)),
+    BREAKS("token-zero", "buffer", RULES("memory-domain/device-memory"), "tokens are 0",
+           .allocated = token_zero),
+    BREAKS("token-shared", "buffer", RULES("memory-domain/device-memory"),
+           "all buffers have the token of the first", .allocated = same_token),
+    BREAKS("roles-after-first-ignored", "buffer", RULES("memory-domain/A7"),
+           "allocate ignores all roles but the first", .driver = { .allocate = one_role_only }),
+    BREAKS("token-of-failure", "buffer", RULES("memory-domain/A1"),
+           "allocate returns a token when it fails", .allocated = token_of_failure),
+    BREAKS("copy-short", "buffer", RULES("memory-domain/device-memory", "generated/buffers"),
+           "copy_to does not copy the last byte", .buffer = { .copy_to = copies_too_little }),
+    BREAKS("copy-uninitialised", "buffer", RULES("memory-domain/K5"),
+           "copy_to copies zeros from a buffer without contents",
+           .buffer = { .copy_to = copies_zeros }),
+    BREAKS("copy-once", "buffer", RULES("memory-domain/device-memory"),
+           "only the first copy_from copies", .buffer = { .copy_from = copies_nothing }),
+    BREAKS("copy-empty-status", "buffer", RULES("memory-domain/K5"),
+           "copy_to from a buffer without contents: INVALID_ARGUMENT",
+           .buffer = { .copy_to = wrong_copy_status }),
+    BREAKS("buffers-refused", "buffer", RULES("memory-domain/device-memory"),
+           "executions refuse buffers", .before = buffers_refused),
+    BREAKS("hardware-buffers-refused", "buffer", RULES("generated/pools"),
+           "executions refuse hardware buffers", .before = hardware_buffers_refused),
 };
 const struct fault_group memory_faults = { rows, COUNT(rows) };

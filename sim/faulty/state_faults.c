@@ -1,6 +1,7 @@
 /* Faults that depend on what a driver did before, or does at the same time: concurrency, state,
  * losses. */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,9 +30,16 @@ static void spoil_output(const struct faulty_call *x)
     memory_unmap(&m);
 }
 
+static void wait_a_little(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+}
+
+/* Long enough for other threads to enter, too. */
 static void enter(struct faulty_call *x)
 {
     atomic_fetch_add(&x->model->driver->state, 1);
+    wait_a_little();
 }
 
 /* Scratch memory that all executions share: results are wrong if another one runs. */
@@ -49,11 +57,6 @@ static void mix_models(struct faulty_call *x)
 
     if (last && last != model)
         spoil_output(x);
-}
-
-static void wait_a_little(void)
-{
-    nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
 }
 
 /* Two locks that executions take in either order. */
@@ -75,6 +78,7 @@ static void refuse_second(struct faulty_call *x)
 {
     if (atomic_fetch_add(&x->model->driver->state, 1) > 0)
         x->request.n_inputs++;
+    wait_a_little();
 }
 
 static void leave(struct faulty_call *x)
@@ -133,6 +137,17 @@ static void spoil_restored(struct faulty_call *x)
         spoil_output(x);
 }
 
+static void note_priority(struct faulty_preparation *p)
+{
+    atomic_store(&p->driver->state, p->config.priority == HAL_PRIORITY_LOW);
+}
+
+static void spoil_low_priority(struct faulty_call *x)
+{
+    if (atomic_load(&x->model->driver->state))
+        spoil_output(x);
+}
+
 static void spoil_unaligned(struct faulty_call *x)
 {
     enum { ALIGNMENT = 16 };
@@ -177,62 +192,97 @@ static void crash_when_busy(struct faulty_call *x)
         raise(SIGSEGV);
 }
 
-static void crash_on_release(struct hal_prepared_model *self)
+static void release_inner(struct hal_prepared_model *self)
 {
-    if (atomic_load(&faulty_model_of(self)->executions) == 0)
-        raise(SIGSEGV);
     struct faulty_model *m = faulty_model_of(self);
+
     if (m->inner)
         m->inner->methods->release(m->inner);
     free(m);
 }
 
+static void crash_on_release(struct hal_prepared_model *self)
+{
+    if (atomic_load(&faulty_model_of(self)->executions) == 0)
+        raise(SIGSEGV);
+    release_inner(self);
+}
+
+static void crash_on_release_by_thread(struct hal_prepared_model *self)
+{
+    if (getpid() != gettid())
+        raise(SIGSEGV);
+    release_inner(self);
+}
+
+/* Keeps the first fence that an execution waits for. */
+static void keep_fence(struct faulty_call *x)
+{
+    if (x->entry == ENTRY_FENCED && x->n_wait_for)
+        atomic_store(&x->model->driver->state, dup(x->wait_for[0]));
+}
+
+static void crash_on_release_before_fence(struct hal_prepared_model *self)
+{
+    int fence = atomic_exchange(&faulty_model_of(self)->driver->state, 0);
+
+    if (fence > 0 && poll(&(struct pollfd){ .fd = fence, .events = POLLIN }, 1, 0) == 0)
+        raise(SIGSEGV);
+    release_inner(self);
+}
+
 /* ---- the rows */
 
-#define EXECUTES(name, kind, suite, doc, ...)                                                      \
-    {                                                                                              \
-        name, kind, suite, doc, .contract = CONTRACT(__VA_ARGS__)                                  \
-    }
-
 static const struct fault rows[] = {
-    EXECUTES("asynchronous-wrong", "numbers", "generated",
-             "results of asynchronous executions are wrong (HAL 1.0 to 1.3)", .after = spoil_async),
-    EXECUTES("burst-wrong", "numbers", "generated", "results of bursts are wrong",
-             .after = spoil_burst),
-    EXECUTES("shared-scratch", "concurrency", "concurrency",
-             "results are wrong while another execution runs", .before = enter,
-             .after = leave_shared),
-    EXECUTES("models-mixed", "concurrency", "concurrency",
-             "results are wrong after an execution of another prepared model", .after = mix_models),
-    EXECUTES("lock-order", "concurrency", "concurrency",
-             "executions take two locks in either order", .before = lock_in_turns),
-    EXECUTES("second-refused", "concurrency", "concurrency",
-             "refuses an execution while another one runs", .before = refuse_second,
-             .after = leave),
-    EXECUTES("concurrent-crash", "concurrency", "concurrency",
-             "crashes when two executions run at once", .before = enter, .after = crash_when_busy),
-    EXECUTES("thread-dependent", "concurrency", "concurrency",
-             "synchronous executions on other threads than the first are wrong",
-             .after = spoil_other_thread),
-    EXECUTES("memory-leak", "resources", "stress", "each execution loses 1 MiB",
-             .after = leak_memory),
-    EXECUTES("descriptor-leak", "resources", "stress", "each execution loses a descriptor",
-             .after = leak_descriptor),
-    EXECUTES("mapping-leak", "resources", "stress", "each execution loses a mapping",
-             .after = leak_mapping),
-    EXECUTES("every-100th-wrong", "consistency", "stress",
-             "every 100th execution of the driver is wrong", .after = spoil_every_100th),
-    EXECUTES("first-wrong", "consistency", "generated",
-             "the first execution of a prepared model is wrong", .after = spoil_first),
-    EXECUTES("second-wrong", "consistency", "stress",
-             "the second execution of a prepared model is wrong", .after = spoil_second),
-    EXECUTES("restored-wrong", "cache", "cache", "models restored from a cache compute otherwise",
-             .after = spoil_restored),
-    EXECUTES("unaligned-wrong", "consistency", "consistency",
-             "wrong results for inputs that are not aligned to 16 bytes", .after = spoil_unaligned),
-    EXECUTES("failure-spoils-next", "consistency", "request",
-             "the execution after a failed one is wrong", .after = spoil_after_failure),
-    EXECUTES("release-crash", "crash", "request", "releasing a model that was not executed crashes",
-             .model = { .release = crash_on_release }),
+    BREAKS("asynchronous-wrong", "numbers", RULES("generated/results"),
+           "results of asynchronous executions are wrong (HAL 1.0 to 1.3)", .after = spoil_async),
+    BREAKS("burst-wrong", "numbers", RULES("generated/results"), "results of bursts are wrong",
+           .after = spoil_burst),
+    BREAKS(
+        "shared-scratch", "concurrency", RULES("concurrency/one-model", "consistency/neighbours"),
+        "results are wrong while another execution runs", .before = enter, .after = leave_shared),
+    BREAKS("models-mixed", "concurrency",
+           RULES("concurrency/several-models", "concurrency/clients", "concurrency/preparing",
+                 "concurrency/opening", "consistency/prepared-twice"),
+           "results are wrong after an execution of another prepared model", .after = mix_models),
+    BREAKS("lock-order", "concurrency", RULES("concurrency/one-model"),
+           "executions take two locks in either order", .before = lock_in_turns),
+    BREAKS("second-refused", "concurrency", RULES("concurrency/one-model", "priority/mixed"),
+           "refuses an execution while another one runs", .before = refuse_second, .after = leave),
+    BREAKS("concurrent-crash", "concurrency", RULES("concurrency/callbacks"),
+           "crashes when two executions run at once", .before = enter, .after = crash_when_busy),
+    BREAKS("thread-dependent", "concurrency", RULES("concurrency/one-model"),
+           "synchronous executions on other threads than the first are wrong",
+           .after = spoil_other_thread),
+    BREAKS("memory-leak", "resources", RULES("stress/leaks"), "each execution loses 1 MiB",
+           .after = leak_memory),
+    BREAKS("descriptor-leak", "resources", RULES("stress/leaks"),
+           "each execution loses a descriptor", .after = leak_descriptor),
+    BREAKS("mapping-leak", "resources", RULES("stress/resources"), "each execution loses a mapping",
+           .after = leak_mapping),
+    BREAKS("every-100th-wrong", "consistency", RULES("stress/long-run"),
+           "every 100th execution of the driver is wrong", .after = spoil_every_100th),
+    BREAKS("first-wrong", "consistency", RULES("generated/results"),
+           "the first execution of a prepared model is wrong", .after = spoil_first),
+    BREAKS("second-wrong", "consistency", RULES("stress/results"),
+           "the second execution of a prepared model is wrong", .after = spoil_second),
+    BREAKS("restored-wrong", "cache", RULES("cache/C1"),
+           "models restored from a cache compute otherwise", .after = spoil_restored),
+    BREAKS("low-priority-wrong", "priority", RULES("priority/results"),
+           "executions after a preparation with low priority are wrong", .preparing = note_priority,
+           .after = spoil_low_priority),
+    BREAKS("unaligned-wrong", "consistency", RULES("consistency/memory"),
+           "wrong results for inputs that are not aligned to 16 bytes", .after = spoil_unaligned),
+    BREAKS("failure-spoils-next", "consistency", RULES("consistency/earlier"),
+           "the execution after a failed one is wrong", .after = spoil_after_failure),
+    BREAKS("release-by-thread-crash", "crash", RULES("concurrency/releasing"),
+           "releasing a model on another thread than the first crashes",
+           .model = { .release = crash_on_release_by_thread }),
+    BREAKS("release-before-fence-crash", "crash", RULES("fenced/never"),
+           "releasing a model whose execution waits for a fence crashes", .before = keep_fence,
+           .model = { .release = crash_on_release_before_fence }),
+    BREAKS("release-crash", "crash", RULES("request/R1"),
+           "releasing a model that was not executed crashes",
+           .model = { .release = crash_on_release }),
 };
 const struct fault_group state_faults = { rows, COUNT(rows) };

@@ -2,6 +2,13 @@
 
 #include <string.h>
 
+atomic_uint burst_packet_faults;
+
+static bool has_fault(enum burst_packet_fault f)
+{
+    return (atomic_load_explicit(&burst_packet_faults, memory_order_relaxed) & f) != 0;
+}
+
 /* ---- writing requests */
 
 struct writer {
@@ -105,10 +112,15 @@ static bool is_next(const struct reader *t, enum request_tag tag)
     return t->left && t->at->tag == tag;
 }
 
+static bool has_later_data(const struct reader *t)
+{
+    return t->version >= HAL_FL5 || has_fault(PACKET_FAULT_LATER);
+}
+
 /* The next datum; NULL, with the reason: it has another tag, or there is none. */
 static const struct request_datum *take(struct reader *t, enum request_tag tag)
 {
-    if (!is_next(t, tag)) {
+    if (!is_next(t, tag) && !(t->left && has_fault(PACKET_FAULT_TAGS))) {
         if (t->left)
             why_fail(t->w, WHY_INVALID, "datum with tag %u, expected %d", t->at->tag, (int) tag);
         else
@@ -126,9 +138,9 @@ static int take_argument(struct reader *t, enum request_tag tag, enum request_ta
 
     if (!d)
         return -1;
-    REQUIRE(t->w, d->of.operand.has_no_value <= 1, "has_no_value is %u, expected 0 or 1",
-            d->of.operand.has_no_value);
-    REQUIRE(t->w, t->version >= HAL_FL5 || !d->of.operand.padding,
+    REQUIRE(t->w, d->of.operand.has_no_value <= 1 || has_fault(PACKET_FAULT_FLAGS),
+            "has_no_value is %u, expected 0 or 1", d->of.operand.has_no_value);
+    REQUIRE(t->w, has_later_data(t) || !d->of.operand.padding,
             "padding, which needs feature level 5");
     *ret = (struct hal_argument){
         .has_no_value = d->of.operand.has_no_value,
@@ -178,7 +190,7 @@ static int take_pools(struct reader *t, uint32_t n, const struct burst_packet_po
     for (uint32_t i = 0; i < n; i++) {
         bool is_new = is_next(t, REQUEST_UNCACHED_POOL) || is_next(t, REQUEST_TOKEN);
         enum request_tag tag =
-            is_new && t->version >= HAL_FL5 ? (enum request_tag) t->at->tag : REQUEST_POOL;
+            is_new && has_later_data(t) ? (enum request_tag) t->at->tag : REQUEST_POOL;
         const struct request_datum *d = take(t, tag);
         if (!d)
             return -1;
@@ -193,21 +205,25 @@ static int take_pools(struct reader *t, uint32_t n, const struct burst_packet_po
 
 static int take_config(struct reader *t, struct hal_execution_config *ret)
 {
-    const struct request_datum *d = take(t, REQUEST_MEASURE);
+    static const struct request_datum unmeasured;
+    const struct request_datum *d =
+        !t->left && has_fault(PACKET_FAULT_NO_END) ? &unmeasured : take(t, REQUEST_MEASURE);
 
     if (!d)
         return -1;
-    REQUIRE(t->w, d->of.measure <= 1, "measure is %u, expected 0 or 1", d->of.measure);
-    *ret = (struct hal_execution_config){ .measure = d->of.measure,
+    REQUIRE(t->w, d->of.measure <= 1 || has_fault(PACKET_FAULT_FLAGS),
+            "measure is %u, expected 0 or 1", d->of.measure);
+    *ret = (struct hal_execution_config){ .measure = d->of.measure != 0,
                                           .deadline = HAL_NO_DEADLINE,
                                           .loop_timeout = HAL_NO_TIME };
-    REQUIRE(t->w, t->version >= HAL_FL5 || !t->left, "%u datums after the end of the request",
-            t->left);
+    REQUIRE(t->w, has_later_data(t) || !t->left || has_fault(PACKET_FAULT_END),
+            "%u datums after the end of the request", t->left);
     if (is_next(t, REQUEST_DEADLINE))
         ret->deadline = take(t, REQUEST_DEADLINE)->of.ns;
     if (is_next(t, REQUEST_LOOP_TIMEOUT))
         ret->loop_timeout = take(t, REQUEST_LOOP_TIMEOUT)->of.ns;
-    REQUIRE(t->w, !t->left, "%u datums after the end of the request", t->left);
+    REQUIRE(t->w, !t->left || has_fault(PACKET_FAULT_END), "%u datums after the end of the request",
+            t->left);
     return 0;
 }
 
@@ -221,7 +237,8 @@ int burst_packet_take_request(const struct request_datum *datums, uint32_t n,
 
     if (!d)
         return -1;
-    REQUIRE(w, d->of.packet.size == n, "a packet of %u datums, %u received", d->of.packet.size, n);
+    REQUIRE(w, d->of.packet.size == n || has_fault(PACKET_FAULT_SIZE),
+            "a packet of %u datums, %u received", d->of.packet.size, n);
     r.n_inputs = d->of.packet.n_inputs;
     r.n_outputs = d->of.packet.n_outputs;
     r.n_pools = d->of.packet.n_pools;
@@ -250,9 +267,12 @@ int burst_packet_put_result(enum hal_status status, const struct hal_result *res
     struct result_datum *d = datums;
     uint32_t n = result->n_shapes < most ? result_size(result) : UINT32_MAX;
 
+    if (n > most && result->n_shapes && has_fault(PACKET_FAULT_TRUNCATES))
+        return burst_packet_put_result(
+            status, &(const struct hal_result){ .timing = result->timing }, datums, most, ret_n);
     if (n > most)
         return -1;
-    memset(datums, 0, n * sizeof(*datums));
+    memset(datums, has_fault(PACKET_FAULT_GARBAGE) ? 0xaa : 0, n * sizeof(*datums));
     d->tag = RESULT_PACKET;
     d->of.packet.size = n;
     d->of.packet.status = (uint32_t) status;

@@ -12,6 +12,8 @@
 #ifndef SIM_BURST_PACKET_H
 #define SIM_BURST_PACKET_H
 
+#include <stdatomic.h>
+
 #include "golden/base/arena.h"
 #include "golden/base/why.h"
 #include "sim/hal.h"
@@ -84,6 +86,20 @@ struct burst_packet_request {
     const struct burst_packet_pool *pools;
     struct hal_execution_config config;
 };
+
+/* Defects of the reading of requests and the writing of results, planted to test the harness. */
+enum burst_packet_fault {
+    PACKET_FAULT_SIZE = 1 << 0,     /* the header's size is not compared with what has arrived */
+    PACKET_FAULT_TAGS = 1 << 1,     /* data are taken by their position, whatever their tags are */
+    PACKET_FAULT_FLAGS = 1 << 2,    /* flags other than 0 and 1 are accepted */
+    PACKET_FAULT_END = 1 << 3,      /* data after the end of a request are skipped */
+    PACKET_FAULT_NO_END = 1 << 4,   /* a request may end before REQUEST_MEASURE */
+    PACKET_FAULT_LATER = 1 << 5,    /* data of feature level 5 are read at every version */
+    PACKET_FAULT_GARBAGE = 1 << 6,  /* unused bytes of results are not zero */
+    PACKET_FAULT_TRUNCATES = 1 << 7 /* a result that does not fit loses its shapes */
+};
+/* Those of this process; 0: none. */
+extern atomic_uint burst_packet_faults;
 
 /* Encodes a request; *ret_n: number of datums.  -1: more than `most` datums, or not representable
  * in that version, or with hints, which packets do not have. */

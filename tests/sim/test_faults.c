@@ -206,7 +206,7 @@ START_TEST(the_table_is_complete)
     ck_assert_int_ge(fault_count(), 110);
     for (int i = 0; i < fault_count(); i++) {
         const struct fault *f = fault_at(i);
-        ck_assert(*f->name && *f->kind && *f->suite && *f->doc);
+        ck_assert(*f->name && *f->kind && *f->rules && *f->doc);
         ck_assert_msg((f->hooks != NULL) != (f->contract != NULL), "%s: no hooks, or two", f->name);
         ck_assert_msg(!f->hooks || strstr(f->doc, "devices") || strstr(f->doc, "sim:"),
                       "%s: the description does not name the devices", f->name);
