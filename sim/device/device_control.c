@@ -57,6 +57,8 @@ static int put_outputs(const struct kernel_call *k, const struct tensor *from, s
 {
     for (uint32_t i = 0; i < k->call.n_out; i++) {
         struct tensor *t = k->out[i];
+        if (!from[i].data && tensor_bytes(&from[i]))
+            return why_fail(w, WHY_EXECUTION, "result %u is an input that the request omits", i);
         t->shape = from[i].shape;
         t->data = arena_copy(keep, from[i].data, tensor_bytes(&from[i]));
         if (!t->data)

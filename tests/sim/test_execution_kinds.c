@@ -10,7 +10,8 @@
 
 enum { N = 4, OPS = 3 };
 
-static const char *const devices[] = { "cpu", "gpu" };
+enum { SIMULATED = 2 }; /* the first of these */
+static const char *const devices[] = { "cpu", "gpu", "golden" };
 
 typedef void visit_kind(const char *device, enum hal_version version,
                         const struct conform_kind *kind, struct hal_prepared_model *p);
@@ -99,12 +100,59 @@ START_TEST(a_passed_deadline_is_missed_in_every_kind)
 }
 END_TEST
 
+/* ---- requests that a device cannot compute */
+
+/* WHILE x >= 0: s = s + 1. */
+static void count_model(struct client_model *m)
+{
+    build_init(&m->b, 3);
+    uint32_t condition = build_subgraph(&m->b, 1), body = build_subgraph(&m->b, 2);
+    for (uint32_t g = 0; g < 3; g++) {
+        build_graph(&m->b, g);
+        uint32_t s = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(1));
+        uint32_t x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(1));
+        uint32_t one = g ? build_constant(&m->b, DT_F32, DIMS(1), &(float){ g == 2 }) : 0;
+        uint32_t none = g == 2 ? build_int(&m->b, 0) : 0;
+        uint32_t out = build_operand(&m->b, LIFE_OUTPUT, g == 1 ? DT_B8 : DT_F32, DIMS(1));
+        if (g == 0)
+            OPERATION(&m->b, "WHILE", IDS(condition, body, s, x), IDS(out));
+        else if (g == 1)
+            OPERATION(&m->b, "GREATER_EQUAL", IDS(x, one), IDS(out));
+        else
+            OPERATION(&m->b, "ADD", IDS(s, one, none), IDS(out));
+    }
+    build_graph(&m->b, 0);
+    model_count_consumers(&m->b.model);
+    client_convert(m);
+}
+
+START_TEST(a_loop_cannot_return_an_omitted_input)
+{
+    struct hal_driver *d = client_open(devices[_i], 0);
+    const struct hal_execution_config config = client_config();
+    struct client_model m;
+    struct client_request c;
+
+    count_model(&m);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&c, 1);
+    c.y[0] = -1;
+    c.in[0] = (struct hal_argument){ .has_no_value = true };
+    ck_assert_int_eq(
+        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &c.hal, &config, &c.result),
+        HAL_GENERAL_FAILURE);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
 Suite *execution_kinds_suite(void)
 {
     TCase *c = tcase_create("execution_kinds");
 
     tcase_set_timeout(c, 120);
-    tcase_add_loop_test(c, every_kind_reports_the_same_durations, 0, COUNT(devices));
-    tcase_add_loop_test(c, a_passed_deadline_is_missed_in_every_kind, 0, COUNT(devices));
+    tcase_add_loop_test(c, every_kind_reports_the_same_durations, 0, SIMULATED);
+    tcase_add_loop_test(c, a_passed_deadline_is_missed_in_every_kind, 0, SIMULATED);
+    tcase_add_loop_test(c, a_loop_cannot_return_an_omitted_input, 0, COUNT(devices));
     return make_suite("execution_kinds", c, NULL);
 }
