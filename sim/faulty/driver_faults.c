@@ -149,8 +149,9 @@ static enum hal_status measured_performance(struct hal_driver *self, enum hal_ve
 {
     enum hal_status status = inner_capabilities(self, version, ret);
 
-    ret->relaxed_tensor.exec_time *=
-        1 + 0.01f * (float) (atomic_fetch_add(&faulty_driver_of(self)->state, 1) % 7);
+    if (status == HAL_NONE)
+        ret->relaxed_tensor.exec_time *=
+            1 + 0.01f * (float) (atomic_fetch_add(&faulty_driver_of(self)->state, 1) % 7);
     return status;
 }
 
@@ -543,13 +544,13 @@ static bool crash_if_changed(const struct saved_file *found, const struct saved_
     return false;
 }
 
-/* Reads data files as they were saved, without checks. */
-static void crash_on_changed_data(struct faulty_preparation *p)
+/* Reads files as they were saved, without checks. */
+static void crash_on_changed_file(struct faulty_preparation *p)
 {
     restore_kept(p, crash_if_changed);
 }
 
-static void ignore_moved_files(struct faulty_preparation *p)
+static void refuse_moved_files(struct faulty_preparation *p)
 {
     struct hal_cache *c = &p->config.cache;
 
@@ -667,7 +668,8 @@ static const struct fault rows[] = {
     BREAKS("priority-high-refused", "priority", RULES("priority/Q1"),
            "refuses models of high priority", .preparing = no_high_priority),
     BREAKS("preparation-deadline-ignored", "deadline", RULES("deadline/range"),
-           "preparations do not observe their deadline", .preparing = no_deadline),
+           "preparations take no notice of deadlines, not even of invalid ones",
+           .preparing = no_deadline),
     BREAKS("preparation-deadline-missed", "deadline", RULES("deadline/Q2", "deadline/cache"),
            "preparations with any deadline miss it", .preparing = missed_deadline),
     BREAKS("hints-unchecked", "extension", RULES("extension/hints"),
@@ -724,11 +726,11 @@ static const struct fault rows[] = {
     BREAKS("cache-unchecked", "cache", RULES("cache/C9", "cache/C10"),
            "restores what it has saved first, whatever files and token are",
            .saved = keep_first_saved, .preparing = restore_unchecked),
-    BREAKS("cache-data-crash", "cache", RULES("cache/S3", "cache/S4"),
+    BREAKS("cache-changed-crash", "cache", RULES("cache/S3", "cache/S4"),
            "crashes on a changed cache file", .saved = keep_last_saved,
-           .preparing = crash_on_changed_data),
+           .preparing = crash_on_changed_file),
     BREAKS("cache-offset-refused", "cache", RULES("cache/C2"),
-           "restores nothing from files whose offset is not 0", .preparing = ignore_moved_files),
+           "restores nothing from files whose offset is not 0", .preparing = refuse_moved_files),
     BREAKS("cache-older-entry", "cache", RULES("cache/entries"),
            "restores only through the entry point of its own version",
            .preparing = save_at_older_version),

@@ -664,7 +664,8 @@ static const struct fault rows[] = {
            "durations up to HAL 1.3 are not whole microseconds", .after = time_unrounded),
 
     BREAKS("deadline-ignored", "deadline", RULES("deadline/range"),
-           "executions do not observe deadlines", .before = ignore_deadline),
+           "executions take no notice of deadlines, not even of invalid ones",
+           .before = ignore_deadline),
     BREAKS("deadline-duration", "deadline", RULES("deadline/far"),
            "deadlines are taken as a time from now", .before = deadline_from_now),
     BREAKS("deadline-missed", "deadline", RULES("deadline/Q3", "deadline/far"),
@@ -674,7 +675,7 @@ static const struct fault rows[] = {
     BREAKS("deadline-timing", "deadline", RULES("deadline/past"),
            "durations with a missed deadline", .after = missed_with_timing),
     BREAKS("reusable-deadline-ignored", "deadline", RULES("deadline/range"),
-           "reusable executions do not observe deadlines",
+           "reusable executions take no notice of deadlines, not even of invalid ones",
            .reusable = { .execute_synchronously = reusable_ignores_deadline }),
     BREAKS("loop-success", "deadline", RULES("loop-timeout/endless", "loop-timeout/nested"),
            "a loop that exceeds its time-out succeeds", .after = loop_stops_silently),
