@@ -17,6 +17,11 @@ struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed,
     return (struct cases){ .n = n, .graphs = *graphs, .seed = seed, .first = first };
 }
 
+bool cases_are_random(const struct cases *c)
+{
+    return !c->spec && !c->name;
+}
+
 void cases_done(struct cases *c)
 {
     free(c->spec);
@@ -35,6 +40,8 @@ void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME])
 {
     if (c->spec)
         snprintf(name, CASE_NAME, "%s", c->spec[i].example.name);
+    else if (c->name)
+        snprintf(name, CASE_NAME, "%s", c->name[cases_index(c, i)]);
     else
         randgraph_name(&c->graphs, c->seed, cases_index(c, i), name);
 }
@@ -344,8 +351,8 @@ int cases_open(struct cases *c, const char *what, const char *glob, struct why *
     return 0;
 }
 
-static int select_graphs(struct cases *c, bool (*keep)(const char *name, void *user), void *user,
-                         struct why *w)
+static int select_indexes(struct cases *c, bool (*keep)(const char *name, void *user), void *user,
+                          struct why *w)
 {
     uint64_t *index = NULL, kept = 0, capacity = 0;
     for (uint64_t i = 0; i < c->n; i++) {
@@ -375,7 +382,7 @@ int cases_select(struct cases *c, bool (*keep)(const char *name, void *user), vo
 {
     uint64_t kept = 0;
     if (!c->spec)
-        return select_graphs(c, keep, user, w);
+        return select_indexes(c, keep, user, w);
     for (uint64_t i = 0; i < c->n; i++)
         if (keep(c->spec[i].example.name, user))
             c->spec[kept++] = c->spec[i];

@@ -1,5 +1,6 @@
-/* The cases of a campaign: either examples from files, loaded before the workers are forked so that
- * all share their memory, or random graphs, generated when they are run. */
+/* The cases of a campaign: examples from files, loaded before the workers are forked so that all
+ * share their memory; or random graphs, generated when they are run; or names, of something else
+ * that is run (the rules of `halcyon conform`). */
 #ifndef HARNESS_CASES_H
 #define HARNESS_CASES_H
 
@@ -19,8 +20,9 @@ struct unloaded_file {
 
 struct cases {
     uint64_t n;
-    struct spec_case *spec; /* NULL: random graphs */
-    struct arena *arena;    /* owns the examples */
+    struct spec_case *spec; /* NULL: random graphs, or names */
+    const char **name;      /* NULL: no names */
+    struct arena *arena;    /* owns the examples, names and their array */
     size_t capacity;
     struct unloaded_file *unloaded; /* in the order of loading */
     size_t n_unloaded;
@@ -28,7 +30,7 @@ struct cases {
     unsigned threads; /* threads that load a file; 0: the calling one */
     struct randgraph_options graphs;
     uint64_t seed, first; /* case i is graph first + i */
-    uint64_t *index;      /* after cases_select(): case i is graph index[i]; else NULL */
+    uint64_t *index;      /* after cases_select(): case i is graph or name index[i]; else NULL */
 };
 
 enum { CASE_NAME = RANDGRAPH_NAME }; /* bytes; folder, file and example have up to 255 each */
@@ -36,6 +38,9 @@ enum { CASE_NAME = RANDGRAPH_NAME }; /* bytes; folder, file and example have up 
 /* n random graphs of one seed, from index `first` on.  Allocates nothing. */
 struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
                           uint64_t n);
+
+/* Whether the cases are random graphs. */
+bool cases_are_random(const struct cases *c);
 
 /* Adds the examples of a file, or of all specs in and below a folder, sorted by path.  A bad file
  * in a folder is added to `unloaded`, the examples before the error are used; anything else that is
@@ -74,7 +79,7 @@ int inputs_generate(const char *name, struct tensor *in, uint32_t n, struct aren
 void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME]);
 /* Index of case i among the graphs of its seed; meaningless for a case from a file. */
 uint64_t cases_index(const struct cases *c, uint64_t i);
-/* Path of the file that a case came from; NULL for a random graph. */
+/* Path of the file that a case came from; NULL for a random graph or a name. */
 const char *cases_file(const struct cases *c, uint64_t i);
 
 /* Case i: a shallow copy of a loaded example, or a random graph generated in arena. */

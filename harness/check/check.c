@@ -9,7 +9,7 @@
 #include "golden/math/farmhash.h"
 #include "sim/hal/hal_convert.h"
 
-const char *const judge_name[] = { "auto", "cts", "bound" };
+const char *const judge_name[] = { "auto", "cts", "bound", "rules" };
 
 const char *const stage_name[] = {
     [STAGE_SUPPORTED] = "supported",
@@ -175,6 +175,20 @@ struct check_result check_without_outcome(enum verdict v, enum judge_kind judge)
                                   .status = "NONE",
                                   .device_ns = HAL_NO_TIME,
                                   .output = -1 };
+}
+
+void check_settle_attempts(struct check_result *r)
+{
+    char deaths[sizeof r->confirmed];
+    if (!r->attempts)
+        return;
+    snprintf(deaths, sizeof deaths, "%s", r->confirmed);
+    snprintf(r->confirmed, sizeof r->confirmed, "%u of %u runs do not conform%s%.100s",
+             r->failed_attempts, r->attempts, deaths[0] ? "; " : "", deaths);
+    if (r->failed_attempts == r->attempts)
+        return;
+    r->was = r->verdict;
+    r->verdict = VERDICT_FLAKY;
 }
 
 /* In a share of the cases, the same ones in every run. */

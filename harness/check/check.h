@@ -9,10 +9,14 @@
 
 /* CTS: with the tolerances of the NNAPI suites, against the outputs that the spec expects.  BOUND:
  * against the reference, within the bound computed for each element.  AUTO: CTS where the spec
- * expects outputs (or a failure), else BOUND. */
-enum judge_kind { JUDGE_AUTO, JUDGE_CTS, JUDGE_BOUND };
-extern const char *const judge_name[]; /* "auto", "cts", "bound" */
+ * expects outputs (or a failure), else BOUND.  RULES: the rules of `halcyon conform`, not an
+ * option.
+ */
+enum judge_kind { JUDGE_AUTO, JUDGE_CTS, JUDGE_BOUND, JUDGE_RULES };
+extern const char *const judge_name[]; /* "auto", "cts", "bound", "rules" */
 extern const char *const stage_name[]; /* of enum stage: "supported", ... */
+
+enum { CHECK_WHY = 2560 }; /* bytes: the findings of a rule (harness/conform) have room */
 
 /* The result of one case on one target.  Workers send it through a pipe byte for byte: no pointers.
  */
@@ -24,7 +28,7 @@ struct check_result {
                                            did not conform; 0: run once */
     enum judge_kind judge;
     char stage[16], status[40]; /* names, as in the database */
-    char why[512];              /* explanation; "" for a plain pass */
+    char why[CHECK_WHY];        /* explanation; "" for a plain pass */
     bool died;                  /* the driver's process, which is not the worker's */
     int32_t signal;             /* that it died of; 0: of none */
     char confirmed[160];        /* of a death that was run again: "repeats", "does not repeat; after
@@ -94,6 +98,11 @@ void check_judge(struct check *c, struct outcome *o, struct check_result *r, str
 /* A result without an outcome: the verdict of a case whose process died or that could not be run.
  */
 struct check_result check_without_outcome(enum verdict v, enum judge_kind judge);
+
+/* After the last run of --rerun: says in `confirmed` how many of the attempts failed, and makes a
+ * verdict that some of them do not share VERDICT_FLAKY.  Does nothing for a case that was run once.
+ */
+void check_settle_attempts(struct check_result *r);
 
 /* Name of an operation code: "CONV_2D", "extension 2:7", "operation 9999".  Uses text or returns a
  * static string. */

@@ -93,7 +93,7 @@ struct json_t *console_text_json(const char *text)
     return s;
 }
 
-static void print_json(json_t *object)
+void console_json_line(json_t *object)
 {
     json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII);
     putchar('\n');
@@ -204,7 +204,7 @@ void console_verdict(struct console *c, const char *name, const char *target,
     c->failures += !conforming;
     c->losses += r->lost;
     if (c->json) {
-        print_json(console_verdict_json(name, target, r, texts));
+        console_json_line(console_verdict_json(name, target, r, texts));
         return;
     }
     if (c->verbosity < 0 || (c->verbosity < 1 && (conforming || c->failures > MOST_FAILURES + 1)))
@@ -279,7 +279,7 @@ static void summary_json(const struct summary *s, const struct totals *all)
     if (s->baselines)
         json_object_set_new(o, "baselines", s->baselines);
     json_object_set_new(line, "summary", o);
-    print_json(line);
+    console_json_line(line);
 }
 
 /* The table has columns for pass, undecided and the verdicts that occurred.  row NULL: the heading.

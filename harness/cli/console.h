@@ -44,6 +44,8 @@ struct json_t *console_text_json(const char *text);
 struct json_t *console_verdict_json(const char *name, const char *target,
                                     const struct check_result *r,
                                     const struct verdict_texts *texts);
+/* Prints an object as a line on stdout, and frees it. */
+void console_json_line(struct json_t *object);
 /* Shows the progress with `done` complete cases: the bar at most ten times a second, a line once a
  * minute; nothing when quiet. */
 void console_progress(struct console *c, uint64_t done);

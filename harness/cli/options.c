@@ -17,8 +17,9 @@
 #include "sim/hal/hal_convert.h"
 
 enum {
-    CMD_CAMPAIGN = CMD_RUN | CMD_RANDOM,
-    CMD_JUDGING = CMD_CAMPAIGN | CMD_REPLAY,
+    CMD_CASES = CMD_RUN | CMD_RANDOM,
+    CMD_CAMPAIGN = CMD_CASES | CMD_CONFORM,
+    CMD_JUDGING = CMD_CASES | CMD_REPLAY,
     CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE
 };
 
@@ -161,6 +162,7 @@ static int set_timeout(struct options *o, const char *value, struct why *w)
 
 static int set_stress(struct options *o, const char *value, struct why *w)
 {
+    o->stress_given = true;
     return parse_seconds(value, &o->stress, w);
 }
 
@@ -431,10 +433,10 @@ static const struct option_row rows[] = {
       "without cases with this name, which may contain wildcards; may be repeated", set_exclude,
       .repeats = true },
     { "failed", 0, "RUN", CMD_CAMPAIGN,
-      "only cases that failed in this run of the database: a number or 'last'; its paths or "
-      "graphs, targets and judge are used",
+      "only cases that failed in this run of the database: a number or 'last'; its paths, "
+      "graphs or rules, targets and judge are used",
       set_failed },
-    { "skip-bad", 0, NULL, CMD_RUN | CMD_DUMP | CMD_LEVELS,
+    { "skip-bad", 0, NULL, CMD_RUN | CMD_CONFORM | CMD_DUMP | CMD_LEVELS,
       "files of a folder that cannot be loaded are listed only: the exit status is that of the "
       "rest",
       MEMBER(skip_bad) },
@@ -453,7 +455,7 @@ static const struct option_row rows[] = {
       "seconds for loading one .mod.py or .tflite file (default 60)", set_load_timeout },
     { "load-memory", 0, "MIB", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "MiB of memory for loading one .mod.py or .tflite file (default 4096)", set_load_memory },
-    { "memory-limit", 0, "SIZE", CMD_JUDGING,
+    { "memory-limit", 0, "SIZE", CMD_JUDGING | CMD_CONFORM,
       "memory of a driver's process, such as 512M or 2G; a driver that uses more is ended, and "
       "the verdict is crash",
       set_memory_limit },
@@ -466,7 +468,7 @@ static const struct option_row rows[] = {
     { "for", 0, "TIME", CMD_CAMPAIGN,
       "begin no more cases after this time, such as 90s, 10m or 2h (loading does not count)",
       set_duration },
-    { "jobs", 'j', "N", CMD_CAMPAIGN | CMD_CONFORM | CMD_SELFTEST,
+    { "jobs", 'j', "N", CMD_CAMPAIGN | CMD_SELFTEST,
       "number of worker processes (default: one per core)", set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN | CMD_SELFTEST,
       "only the I-th of N parts of the cases or faults; I from 1 to N", set_shard },
@@ -476,11 +478,11 @@ static const struct option_row rows[] = {
     { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
       "sim: targets take as long as their cost model predicts (as sim:NAME?realtime)",
       MEMBER(realtime) },
-    { "isolate", 0, "foreign|all|none", CMD_JUDGING | CMD_DEVICES,
+    { "isolate", 0, "foreign|all|none", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
       "drivers that get a process of their own: foreign (lib: and sim: with a fault; default), all "
       "or none",
       set_isolate, .value = VALUE_ISOLATION },
-    { "allow-devices", 0, NULL, CMD_JUDGING | CMD_DEVICES,
+    { "allow-devices", 0, NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
       "let drivers use device nodes and the network, which their containment denies",
       MEMBER(allow_devices) },
     { "in-process", 0, NULL, CMD_JUDGING, "run without worker processes, for a debugger",
@@ -488,7 +490,7 @@ static const struct option_row rows[] = {
     { "gdb", 0, NULL, CMD_REPLAY,
       "attach gdb (or HALCYON_GDB) to the driver's process before it gets the case; no time-outs",
       MEMBER(gdb) },
-    { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT | CMD_BASELINE | CMD_DIFF,
+    { "db", 0, "FILE", CMD_JUDGING | CMD_CONFORM | CMD_REPORT | CMD_BASELINE | CMD_DIFF,
       "results database (default halcyon.db)", set_db, .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", set_run },
@@ -527,16 +529,16 @@ static const struct option_row rows[] = {
     { "csv", 0, "FILE", CMD_CAMPAIGN | CMD_REPORT, "also write the verdicts as CSV", MEMBER(csv),
       .value = VALUE_FILE },
     { "json", 0, NULL,
-      CMD_JUDGING | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE | CMD_BASELINE |
-          CMD_DIFF,
+      CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE |
+          CMD_BASELINE | CMD_DIFF,
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM, "print only the summary", set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_BASELINE | CMD_DIFF,
       "print every case (conform: every rule; devices: also supported operations)", set_verbose },
-    { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_DEVICES,
+    { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
       "allow vendor extensions only to the packages and binaries listed there", MEMBER(allowlist),
       .value = VALUE_FILE },
-    { "run-as", 0, "NAME", CMD_JUDGING | CMD_DEVICES,
+    { "run-as", 0, "NAME", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
       "package name or binary path to look up in that list (default: halcyon's path)",
       MEMBER(run_as) },
     { "vlog", 0, "TAGS", CMD_DRIVING,
@@ -696,9 +698,9 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
                          .shard = 1,
                          .n_shards = 1,
                          .timeout = 10,
-                         .stress = 2,
+                         .stress = DEFAULT_STRESS,
                          .isolate = ISOLATE_FOREIGN,
-                         .seed = 1,
+                         .seed = DEFAULT_SEED,
                          .count = 1000,
                          .begun = console_now(),
                          .graphs = randgraph_default };
@@ -759,6 +761,24 @@ void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs
     const char *key;
     for (int i = 0; (key = randgraph_next(graphs, &i, value));)
         buffer_printf(b, " --%s %s", key, value);
+}
+
+void options_put_rules(struct buffer *b, const struct options *o)
+{
+    for (uint32_t i = 0; i < o->n_suites; i++) {
+        buffer_puts(b, " --suite ");
+        buffer_put_quoted(b, o->suite[i]);
+    }
+    if (o->all_versions || o->version)
+        buffer_printf(b, " --hal %s", o->all_versions ? "all" : hal_version_name(o->version));
+    if (o->seed != DEFAULT_SEED && strcmp(o->command, "conform") == 0)
+        buffer_printf(b, " --seed %llu", (unsigned long long) o->seed);
+    if (o->stress < DEFAULT_STRESS || o->stress > DEFAULT_STRESS)
+        buffer_printf(b, " --stress %g", o->stress);
+    if (o->models) {
+        buffer_puts(b, " --models ");
+        buffer_put_quoted(b, o->models);
+    }
 }
 
 void options_put_memory_limit(struct buffer *b, const struct options *o)

@@ -9,6 +9,7 @@
 #include "harness/check/check.h"
 #include "randgraph/randgraph.h"
 
+enum { DEFAULT_SEED = 1, DEFAULT_STRESS = 2 };
 enum { MAX_TARGETS = 32, MAX_SUITES = 64, MAX_FAULTS = 64, MAX_NAMES = 64 };
 
 /* Values of an option that may be repeated. */
@@ -59,7 +60,8 @@ struct options {
 
     const char *suite[MAX_SUITES]; /* halcyon conform: SUITE or SUITE/RULE */
     uint32_t n_suites;
-    double stress;            /* halcyon conform: seconds for each rule of the suite stress */
+    double stress; /* halcyon conform: seconds for each rule of the suite stress */
+    bool stress_given;
     enum hal_version version; /* of the entry points; 0: not given */
     bool all_versions, list;
     const char *models; /* halcyon conform: file or folder of specifications; NULL: none */
@@ -167,6 +169,10 @@ int options_expect(const struct options *o, int least, int most, const char *wha
  * the defaults. */
 struct buffer;
 void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs);
+
+/* Appends the options that choose and parametrise rules, as " --suite model --hal 1.3"; nothing for
+ * the defaults. */
+void options_put_rules(struct buffer *b, const struct options *o);
 
 /* Appends " --memory-limit 2G", or nothing where none is given. */
 void options_put_memory_limit(struct buffer *b, const struct options *o);

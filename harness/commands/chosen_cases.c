@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness/commands/commands.h"
+#include "sim/hal/hal_convert.h"
 
 /* ---- the run that --failed repeats */
 
@@ -66,6 +67,41 @@ static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
     return recorded_graphs(o, graphs, &c->words, w);
 }
 
+static const char *keep_text(struct chosen_cases *c, size_t at, const json_t *text)
+{
+    return c->paths[at] = strdup(json_string_value(text) ? json_string_value(text) : "");
+}
+
+static int use_rules(struct chosen_cases *c, const json_t *j, struct why *w)
+{
+    struct options *o = &c->options;
+    const json_t *suites = json_object_get(j, "suites"), *models = json_object_get(j, "models");
+    const char *seed = json_string_value(json_object_get(j, "seed"));
+    const char *hal = json_string_value(json_object_get(j, "hal"));
+    size_t n = json_array_size(suites);
+    REQUIRE(w,
+            !o->plan_given && !o->n_suites && !o->version && !o->all_versions && !o->models &&
+                !o->stress_given,
+            "--failed: the rules are those of run %lld; --suite, --hal, --seed, --stress and "
+            "--models cannot be given",
+            (long long) c->repeated.run);
+    REQUIRE(w, seed && n <= MAX_SUITES, "%s: run %lld has no options of rules", o->db,
+            (long long) c->repeated.run);
+    c->paths = calloc(n + 2, sizeof *c->paths);
+    if (!c->paths)
+        return why_no_memory(w);
+    for (size_t i = 0; i < n; i++)
+        if (!(o->suite[o->n_suites++] = keep_text(c, i, json_array_get(suites, i))))
+            return why_no_memory(w);
+    if (json_is_string(models) && !(o->models = keep_text(c, n, models)))
+        return why_no_memory(w);
+    o->all_versions = hal && !strcmp(hal, "all");
+    o->version = hal && !o->all_versions ? hal_version_by_name(hal) : 0;
+    o->seed = strtoull(seed, NULL, 10);
+    o->stress = json_number_value(json_object_get(j, "stress"));
+    return 0;
+}
+
 static int use_options(struct chosen_cases *c, const json_t *j, struct why *w)
 {
     struct options *o = &c->options;
@@ -79,6 +115,8 @@ static int use_options(struct chosen_cases *c, const json_t *j, struct why *w)
         o->n_targets = c->repeated.n_targets;
     if (!strcmp(o->command, "random"))
         return use_graphs(c, j, w);
+    if (!strcmp(o->command, "conform"))
+        return use_rules(c, j, w);
     return o->n_arguments ? 0 : use_paths(c, json_object_get(j, "paths"), w);
 }
 

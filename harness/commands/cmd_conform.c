@@ -1,262 +1,329 @@
-/* halcyon conform: the rules of the HAL on drivers. */
-#include <signal.h>
+/* halcyon conform: the rules of the HAL on drivers, recorded in the results database. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
-#include "harness/cli/console.h"
+#include "harness/commands/campaign_record.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/conform_print.h"
+#include "harness/conform/conform_cases.h"
 #include "harness/conform/conform_models.h"
-#include "harness/conform/conform_run.h"
-#include "harness/run/devices.h"
-
-static volatile sig_atomic_t stop_signal;
-
-static void on_signal(int number)
-{
-    stop_signal = number;
-}
-
-/* ---- --list */
-
-static int count_rules(const char *suite)
-{
-    int n = 0;
-
-    for (int f = 0; f < conform_n_rules; f++)
-        for (int k = 0; k < conform_rules[f]->n; k++)
-            n += strcmp(conform_rules[f]->rule[k].suite, suite) == 0;
-    return n;
-}
-
-/* "700 models", "12345 mutants of 700 models"; "" for a rule with cases of its own. */
-static const char *case_text(const struct conform_rule *r, char text[64])
-{
-    char models[32];
-
-    snprintf(models, sizeof models, "%d models", conform_n_models);
-    if (r->count)
-        snprintf(text, 64, " (%llu mutants of %s)", (unsigned long long) r->count(r->data), models);
-    else
-        snprintf(text, 64, "%s%s%s", r->is_split ? " (" : "", r->is_split ? models : "",
-                 r->is_split ? ")" : "");
-    return text;
-}
-
-static void list_rules(const char *suite)
-{
-    for (int f = 0; f < conform_n_rules; f++)
-        for (int k = 0; k < conform_rules[f]->n; k++) {
-            const struct conform_rule *r = &conform_rules[f]->rule[k];
-            char name[64], since[16], cases[64];
-            if (strcmp(r->suite, suite))
-                continue;
-            snprintf(name, sizeof name, "%s/%s", r->suite, r->name);
-            snprintf(since, sizeof since, "%s%s", hal_version_name(r->since),
-                     r->until ? "-" : " on");
-            printf("  %-28s %-8s %s%s\n", name, since, r->text, case_text(r, cases));
-        }
-}
-
-static void print_models(void)
-{
-    const struct conform_rows *rows = &conform_rows;
-
-    printf("%d built-in models: %d of %d forms and %d of %d typing rows of %d operations",
-           conform_n_built_in, rows->drawn_forms, rows->forms, rows->drawn_typings, rows->typings,
-           rows->operations);
-    if (conform_cases)
-        printf("; %d of --models", conform_n_models - conform_n_built_in);
-    printf("\n");
-}
-
-static int list_suites(void)
-{
-    int n = 0;
-
-    conform_models_draw();
-
-    for (int s = 0; s < conform_n_suites; s++) {
-        const struct conform_suite *suite = &conform_suites[s];
-        int rules = count_rules(suite->name);
-        printf("%s: %s (%d rules)\n", suite->name, suite->text, rules);
-        list_rules(suite->name);
-        n += rules;
-    }
-    printf("%d suites, %d rules\n", conform_n_suites, n);
-    print_models();
-    conform_models_free();
-    return EXIT_CONFORMING;
-}
-
-/* ---- a run */
+#include "harness/store/run_export.h"
 
 struct conform_command {
+    struct campaign c; /* first member: load_done() */
     const struct options *o;
-    const struct conform_options *options;
-    uint64_t outcomes[OUTCOMES], checks;
+    struct cases rules, models;
+    struct conform_target target[MAX_TARGETS];
+    struct conform_options options;
+    struct conform_run run;
+    struct rule_verdict **final; /* per item, from its end until it is printed */
+    struct conform_totals *totals;
 };
 
-/* A rule that found something, with all that is known of it. */
-static void print_item(const struct conform_command *c, const struct conform_item *i)
-{
-    const struct conform_target *t = &c->options->target[i->target];
-    struct buffer b = { 0 };
+/* ---- a rule that is complete */
 
-    printf("%s %s/%s on %s at HAL %s: %s\n", conform_outcome_name[i->outcome], i->rule->suite,
-           i->rule->name, t->uri, hal_version_name(i->version), i->rule->text);
-    for (uint32_t k = 0; k < i->result.n_findings; k++)
-        printf("    %s\n", i->result.finding[k]);
-    if (i->result.failures > i->result.n_findings)
-        printf("    and %u more of %u checks\n", i->result.failures - i->result.n_findings,
-               i->result.checks);
-    if (i->result.reason[0])
-        printf("    %s\n", i->result.reason);
-    if (i->outcome != OUTCOME_VIOLATION && i->outcome != OUTCOME_CRASH &&
-        i->outcome != OUTCOME_HANG)
-        return;
-    buffer_put_quoted(&b, t->uri);
-    printf("    halcyon conform -d %s --suite %s/%s --hal %s", buffer_text(&b), i->rule->suite,
-           i->rule->name, hal_version_name(i->version));
-    if (c->o->seed != 1)
-        printf(" --seed %llu", (unsigned long long) c->o->seed);
-    printf("\n");
-    buffer_done(&b);
+/* The verdict of an item after expectations, and the command that repeats the item. */
+struct rule_verdict {
+    struct check_result result;
+    struct buffer replay;
+    struct verdict_texts texts;
+};
+
+static void free_verdict(struct rule_verdict **f)
+{
+    if (*f)
+        buffer_done(&(*f)->replay);
+    free(*f);
+    *f = NULL;
+}
+
+static void put_replay(const struct conform_command *k, const struct conform_item *i,
+                       struct buffer *b)
+{
+    const struct options *o = k->o;
+    char rule[128];
+    struct options one = { .command = "conform",
+                           .suite = { rule },
+                           .n_suites = 1,
+                           .version = i->version,
+                           .seed = o->seed,
+                           .stress = DEFAULT_STRESS,
+                           .models = o->models };
+
+    snprintf(rule, sizeof rule, "%s/%s", i->rule->suite, i->rule->name);
+    if (conform_has_stress(i->rule))
+        one.stress = o->stress;
+    buffer_puts(b, "halcyon conform -d ");
+    buffer_put_quoted(b, k->options.target[i->target].uri);
+    options_put_rules(b, &one);
+    if (o->timeout < 10 || o->timeout > 10)
+        buffer_printf(b, " --timeout %g", o->timeout);
+    options_put_memory_limit(b, o);
+}
+
+static int add_verdict(struct conform_command *k, const struct conform_item *i,
+                       struct rule_verdict *f, struct why *w)
+{
+    struct check_result *r = &f->result;
+
+    TRY(campaign_add_verdict(&k->c, i->ordinal, i->target, i->rule->suite, r, &f->texts, w));
+    k->c.console.failures += !verdict_conforming(r->verdict);
+    conform_totals_count(k->totals, i->target, i->rule->suite, r->verdict, r->checked);
+    return 0;
+}
+
+static int complete(const struct conform_item *item, void *user, struct why *w)
+{
+    struct conform_command *k = user;
+    struct rule_verdict *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return why_no_memory(w);
+    k->final[item - k->run.item] = f;
+    conform_result_of(item, &f->result);
+    put_replay(k, item, &f->replay);
+    f->texts =
+        (struct verdict_texts){ .replay = buffer_text(&f->replay), .printed = item->printed };
+    return add_verdict(k, item, f, w);
+}
+
+static void print_verdict(struct conform_command *k, const struct conform_item *item,
+                          const struct rule_verdict *f)
+{
+    const char *uri = k->options.target[item->target].uri;
+    bool found = f->result.verdict != VERDICT_PASS && f->result.verdict != VERDICT_UNSUPPORTED &&
+                 f->result.verdict != VERDICT_WAIVED;
+    char name[CASE_NAME];
+
+    cases_name(&k->rules, item->ordinal, name);
+    console_clear(&k->c.console);
+    if (k->o->json)
+        console_json_line(console_verdict_json(name, uri, &f->result, &f->texts));
+    else if (found || k->o->verbosity > 0)
+        conform_print_item(item, uri, &f->result, f->texts.replay);
+    fflush(stdout);
 }
 
 static int each_item(const struct conform_item *item, void *user, struct why *w)
 {
-    struct conform_command *c = user;
-    bool found = item->outcome != OUTCOME_PASS && item->outcome != OUTCOME_NOT_APPLICABLE;
+    struct conform_command *k = user;
+    struct rule_verdict **f = &k->final[item - k->run.item];
 
     (void) w;
-    c->outcomes[item->outcome]++;
-    c->checks += item->result.checks;
-    if (found || c->o->verbosity > 0)
-        print_item(c, item);
-    fflush(stdout);
+    print_verdict(k, item, *f);
+    free_verdict(f);
     return 0;
 }
 
-static uint64_t count_failures(const struct conform_command *c)
-{
-    return c->outcomes[OUTCOME_VIOLATION] + c->outcomes[OUTCOME_CRASH] + c->outcomes[OUTCOME_HANG];
-}
+/* ---- what is not run */
 
-/* One line per suite: how many of its rules have each outcome. */
-static void print_suites(const struct conform_run *run, uint32_t target, const char *uri)
+/* Of a resumed run: what its database has. */
+static int load_done(struct campaign *c, struct why *w)
 {
-    printf("%s\n", uri);
-    for (int s = 0; s < conform_n_suites; s++) {
-        uint64_t n[OUTCOMES] = { 0 }, checks = 0, rules = 0;
-        for (uint64_t i = 0; i < run->n_items; i++) {
-            const struct conform_item *item = &run->item[i];
-            if (item->target != target || strcmp(item->rule->suite, conform_suites[s].name))
-                continue;
-            n[item->outcome]++;
-            checks += item->result.checks;
-            rules++;
-        }
-        if (!rules)
-            continue;
-        printf("  %-16s %4llu rules, %9llu checks:", conform_suites[s].name,
-               (unsigned long long) rules, (unsigned long long) checks);
-        for (int k = 0; k < OUTCOMES; k++)
-            if (n[k])
-                printf(" %llu %s", (unsigned long long) n[k], conform_outcome_name[k]);
-        printf("\n");
+    struct conform_command *k = (struct conform_command *) c;
+    struct recorded_filter filter = { .run = results_run(c->results) };
+
+    TRY(campaign_load_done(c, w));
+    for (uint64_t i = 0; i < k->run.n_items; i++) {
+        struct conform_item *item = &k->run.item[i];
+        item->is_done = campaign_is_done(c, item->ordinal, item->target);
+        c->n_items -= item->is_done;
     }
+    return results_each_recorded(c->results, &filter, conform_totals_add, k->totals, w);
 }
 
-static int read_target(const char *uri, double timeout, struct conform_target *ret, struct why *w)
+/* Gives the items that a baseline excludes their verdict. */
+static int skip_items(struct conform_command *k, struct why *w)
 {
-    struct device_facts facts = { .hal = "?" };
-    int rc = device_probe(uri, timeout, &facts, w);
+    for (uint64_t i = 0; i < k->run.n_items; i++) {
+        struct conform_item *item = &k->run.item[i];
+        struct rule_verdict f = { .texts = { 0 } };
+        char name[CASE_NAME];
+        cases_name(&k->rules, item->ordinal, name);
+        if (item->is_done || !expectations_skip(k->c.expectations, item->target, name, &f.result))
+            continue;
+        f.result.judge = JUDGE_RULES;
+        item->is_done = true;
+        TRY(add_verdict(k, item, &f, w));
+        print_verdict(k, item, &f);
+    }
+    return 0;
+}
+
+/* ---- the run */
+
+static int read_target(const char *uri, double timeout, struct device_facts *facts,
+                       struct conform_target *ret, struct why *w)
+{
+    *facts = (struct device_facts){ .hal = "?" };
+    int rc = device_probe(uri, timeout, facts, w);
 
     /* What is wrong with a driver that opens is for the rules to find. */
-    if (rc != 0 && !hal_version_by_name(facts.hal))
+    if (rc != 0 && !hal_version_by_name(facts->hal))
         return -1;
-    *ret = (struct conform_target){ uri, hal_version_by_name(facts.hal),
-                                    hal_version_by_name(facts.lowest),
+    *ret = (struct conform_target){ uri, hal_version_by_name(facts->hal),
+                                    hal_version_by_name(facts->lowest),
                                     target_is_isolated(uri, harness_host.isolation) };
     return 0;
 }
 
-static int run_suites(const struct options *o, struct conform_run *run, struct why *w)
+static int plan(struct conform_command *k, struct chosen_cases *chosen, struct why *w)
 {
-    struct conform_target target[MAX_TARGETS];
-    struct conform_options options = { .target = target,
-                                       .n_targets = o->n_targets,
-                                       .suite = o->suite,
-                                       .n_suites = o->n_suites,
-                                       .version = o->version,
-                                       .all_versions = o->all_versions,
-                                       .jobs = o->jobs,
-                                       .timeout = o->timeout,
-                                       .in_process = o->in_process,
-                                       .stop = &stop_signal };
-    struct conform_command c = { .o = o, .options = &options };
+    const struct options *o = k->o;
+    const struct conform_parameters p = { o->seed, o->stress, o->models };
 
-    REQUIRE(w, o->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
-    for (uint32_t t = 0; t < o->n_targets; t++) {
-        devices_protect_from(o->target[t]);
-        TRY(read_target(o->target[t], o->timeout, &target[t], w));
-    }
-    TRY(conform_plan(&options, run, w));
-    conform_seed = o->seed;
-    conform_stress_seconds = o->stress;
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    conform_models_draw();
-    int stopped = conform_run(&options, run, each_item, &c, w);
-    if (stopped >= 0)
-        print_models();
-    conform_models_free();
-    if (stopped < 0)
-        return -1;
-    for (uint32_t t = 0; t < o->n_targets && o->verbosity >= 0; t++)
-        print_suites(run, t, o->target[t]);
-    printf("%llu rules, %llu checks: %llu passed, %llu failed, %llu not applicable, %llu "
-           "undecided; %llu more are of other versions; %.1f s\n",
-           (unsigned long long) run->n_items, (unsigned long long) c.checks,
-           (unsigned long long) c.outcomes[OUTCOME_PASS], (unsigned long long) count_failures(&c),
-           (unsigned long long) c.outcomes[OUTCOME_NOT_APPLICABLE],
-           (unsigned long long) c.outcomes[OUTCOME_UNDECIDED],
-           (unsigned long long) run->n_not_of_version, console_now() - o->begun);
-    if (stopped)
-        return 128 + (int) stop_signal;
-    return count_failures(&c) ? EXIT_NOT_CONFORMING : EXIT_CONFORMING;
+    k->options =
+        (struct conform_options){ .target = k->target,
+                                  .n_targets = o->n_targets,
+                                  .suite = o->suite,
+                                  .n_suites = o->n_suites,
+                                  .version = o->version,
+                                  .all_versions = o->all_versions,
+                                  .jobs = o->jobs,
+                                  .timeout = o->timeout,
+                                  .in_process = o->in_process,
+                                  .rerun = o->rerun,
+                                  .memory_limit = o->memory_limit,
+                                  .calls = { .complete = complete, .tick = campaign_tick } };
+    if (o->max_failures || o->duration)
+        k->options.calls.enough = campaign_has_enough;
+    TRY(conform_plan(&k->options, &k->run, w));
+    TRY(conform_make_cases(&k->run, &p, &k->rules, w));
+    if (chosen)
+        TRY(chosen_cases_select(chosen, &k->rules,
+                                " ('halcyon conform --list' lists the rules; --hal chooses "
+                                "versions)",
+                                w));
+    TRY(conform_select_items(&k->run, &k->rules, o->shard, o->n_shards, w));
+    k->c.n_planned = k->c.n_items = k->run.n_items;
+    k->final = calloc(k->run.n_items + 1, sizeof *k->final);
+    k->totals = conform_totals_new(o->target, o->n_targets);
+    return k->final && k->totals ? 0 : why_no_memory(w);
 }
 
-static int load_models(const struct options *o, struct cases *cases, struct why *w)
+static int run_items(struct conform_command *k, struct why *w)
 {
-    TRY(cases_load(cases, o->models, NULL, w));
-    TRY(cases_validate(cases, w));
-    console_unloaded(cases, stderr);
-    REQUIRE(w, cases->n, "%s: no models in it", o->models);
-    conform_cases = cases;
+    conform_seed = k->o->seed;
+    conform_stress_seconds = k->o->stress;
+    k->options.stop = campaign_catch_signals();
+    k->c.console = console_start(k->o->json, k->o->verbosity, k->c.n_items);
+    TRY(campaign_begin_isolation(&k->c, w));
+    TRY(skip_items(k, w));
+    conform_models_draw();
+    int ended = conform_run(&k->options, &k->run, each_item, k, w);
+    console_clear(&k->c.console);
+    if (ended >= 0 && !k->o->json)
+        conform_print_models();
+    conform_models_free();
+    if (k->c.results && results_commit(k->c.results, ended < 0 ? NULL : w) < 0)
+        return -1;
+    k->c.end = ended == 0 ? CAMPAIGN_COMPLETE : ended == 1 ? CAMPAIGN_STOPPED : k->c.end;
+    return ended < 0 ? -1 : 0;
+}
+
+static void print_summary(const struct summary *s, void *user)
+{
+    struct conform_command *k = user;
+
+    if (k->o->verbosity >= 0)
+        conform_print_suites(k->totals);
+    conform_print_sum(k->totals, s, k->run.n_not_of_version);
+}
+
+/* chosen NULL: nothing is chosen, nor recorded. */
+static int run_rules(struct conform_command *k, struct chosen_cases *chosen, struct why *w)
+{
+    const struct options *o = k->o;
+    struct device_facts facts[MAX_TARGETS];
+
+    REQUIRE(w, o->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
+    TRY(expectations_load(o->baseline, o->n_baselines, o->target, o->n_targets, false,
+                          &k->c.expectations, w));
+    for (uint32_t t = 0; t < o->n_targets; t++) {
+        devices_protect_from(o->target[t]);
+        TRY(read_target(o->target[t], o->timeout, &facts[t], &k->target[t], w));
+    }
+    TRY(plan(k, chosen, w));
+    TRY(export_check(o, w));
+    if (chosen)
+        TRY(campaign_open_results(&k->c, chosen, facts, load_done, w));
+    TRY(run_items(k, w));
+    if (chosen)
+        return campaign_end_record(&k->c, chosen, print_summary, k, w);
+    struct summary s = { .target = o->target,
+                         .n_targets = o->n_targets,
+                         .seconds = console_now() - o->begun,
+                         .note = k->c.note,
+                         .n_notes = k->c.n_notes,
+                         .not_run = k->c.n_items - k->c.done };
+    print_summary(&s, k);
+    if (*k->options.stop)
+        return 128 + (int) *k->options.stop;
+    return campaign_failures(&k->c) ? EXIT_NOT_CONFORMING : EXIT_CONFORMING;
+}
+
+static int load_models(struct conform_command *k, struct why *w)
+{
+    const struct options *o = k->o;
+    struct cases *models = &k->models;
+
+    if (!o->models)
+        return 0;
+    models->threads = o->jobs;
+    TRY(cases_load(models, o->models, NULL, w));
+    TRY(cases_validate(models, w));
+    console_unloaded(models, stderr);
+    REQUIRE(w, models->n, "%s: no models in it", o->models);
+    conform_cases = models;
+    /* The run's record has the files that could not be loaded. */
+    k->rules.unloaded = models->unloaded;
+    k->rules.n_unloaded = models->n_unloaded;
+    models->unloaded = NULL;
+    models->n_unloaded = 0;
     return 0;
+}
+
+static int run_command(const struct options *o, struct chosen_cases *chosen)
+{
+    struct conform_command k = { .o = o };
+    struct why why = { 0 };
+
+    k.c = (struct campaign){ .options = o,
+                             .cases = &k.rules,
+                             .judge = JUDGE_RULES,
+                             .target = o->target,
+                             .n_targets = o->n_targets };
+    int status = load_models(&k, &why);
+    if (status == 0 && o->list)
+        conform_print_list();
+    else if (status == 0)
+        status = run_rules(&k, chosen, &why);
+    status = campaign_exit(&k.c, status, &why);
+    conform_cases = NULL;
+    for (uint64_t i = 0; k.final && i < k.run.n_items; i++)
+        free_verdict(&k.final[i]);
+    free(k.final);
+    conform_totals_free(k.totals);
+    conform_run_done(&k.run);
+    cases_done(&k.rules);
+    cases_done(&k.models);
+    return status;
 }
 
 int cmd_conform(const struct options *o)
 {
-    struct cases cases = { .threads = o->jobs };
-    struct conform_run run = { 0 };
+    struct chosen_cases chosen;
     struct why why = { 0 };
-    int status = options_expect(o, 0, 0, "argument", &why);
 
-    if (status == 0 && o->models)
-        status = load_models(o, &cases, &why);
+    if (options_expect(o, 0, 0, "argument", &why) < 0)
+        return print_error(o, &why);
+    int status = chosen_cases_begin(&chosen, o, &why);
     if (status == 0)
-        status = o->list ? list_suites() : run_suites(o, &run, &why);
-    if (status < 0)
-        status = print_error(o, &why);
+        status = run_command(&chosen.options, &chosen);
     else
-        status = unloaded_status(o, &cases, status);
-    conform_cases = NULL;
-    cases_done(&cases);
-    conform_run_done(&run);
+        status = status < 0 ? print_error(o, &why) : EXIT_CONFORMING;
+    chosen_cases_done(&chosen);
     return status;
 }

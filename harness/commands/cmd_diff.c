@@ -163,7 +163,7 @@ static void print_class(const struct diff_case *c)
     if (verdict_conforming(v->verdict))
         return;
     if (!c->measured)
-        printf(" stage=%s status=%s", v->stage, v->status);
+        printf(" stage=%s%s%s", v->stage, *v->status ? " status=" : "", v->status);
     if (*v->operation) {
         fputs(" op=", stdout);
         put(v->operation);

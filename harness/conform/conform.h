@@ -146,6 +146,7 @@ struct conform_result {
 
 /* Progress of a rule, in memory that the parent of a worker can read after its death. */
 struct conform_progress {
+    uint64_t begun; /* clock_steady_ns() */
     uint32_t checks;
     bool is_doubled; /* the driver forked, and a call returned in the new process, too */
     char doing[CONFORM_TEXT];

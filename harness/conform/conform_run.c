@@ -1,11 +1,14 @@
 #include "harness/conform/conform_run.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "golden/base/clock.h"
+#include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/conform/conform_models.h"
 #include "harness/conform/conform_worker.h"
@@ -126,6 +129,8 @@ int conform_plan(const struct conform_options *o, struct conform_run *ret_run, s
 
 void conform_run_done(struct conform_run *run)
 {
+    for (uint64_t i = 0; i < run->n_items; i++)
+        free(run->item[i].printed);
     free(run->item);
     *run = (struct conform_run){ 0 };
 }
@@ -134,7 +139,9 @@ void conform_run_done(struct conform_run *run)
 
 struct running {
     struct conform_work work; /* first member: of the workers */
-    uint64_t n_jobs, next;    /* next: the first job whose item is not complete */
+    uint64_t n_jobs, next;    /* next: the first job whose item is not passed on yet */
+    uint64_t n_begun;         /* jobs that workers have been given, with enough() */
+    bool caller_failed;       /* one of the caller's functions: nothing more is run */
     struct part_result *result;
     const struct conform_options *o;
     int (*each)(const struct conform_item *item, void *user, struct why *w);
@@ -145,8 +152,29 @@ struct running {
 struct part_result {
     struct conform_result *found;
     enum conform_outcome outcome;
+    char *printed;
+    double ms;
+    bool is_doubled; /* a call returned in a process that the driver forked, too */
     bool is_complete;
+    /* With o->rerun, of a job that does not hold: whether each further run does not either. */
+    bool *fails_again;
+    uint32_t n_again;
 };
+
+static void free_part(struct part_result *p)
+{
+    free(p->found);
+    free(p->printed);
+    free(p->fails_again);
+    p->found = NULL;
+    p->printed = NULL;
+    p->fails_again = NULL;
+}
+
+static bool outcome_fails(enum conform_outcome o)
+{
+    return o == OUTCOME_VIOLATION || o == OUTCOME_CRASH || o == OUTCOME_HANG;
+}
 
 /* Control characters, which a driver may have put into a text, are not printed. */
 static void make_printable(char *text, size_t size)
@@ -155,6 +183,23 @@ static void make_printable(char *text, size_t size)
     for (char *at = text; *at; at++)
         if (iscntrl((unsigned char) *at))
             *at = '?';
+}
+
+static char *copy_printed(const char *text, size_t n)
+{
+    char *copy = n ? strndup(text, n) : NULL;
+
+    if (copy)
+        text_clean(copy);
+    return copy;
+}
+
+/* A worker whose memory the driver has written to may send anything. */
+static bool makes_sense(const struct conform_result *r)
+{
+    return r->end <= CONFORM_UNDECIDED && r->n_findings <= CONFORM_FINDINGS &&
+           (r->end == CONFORM_FAILED) == (r->failures > 0) &&
+           (r->end != CONFORM_PASSED || r->checks);
 }
 
 static int take_result(uint64_t index, const void *bytes, size_t length, void *user, struct why *w)
@@ -166,29 +211,34 @@ static int take_result(uint64_t index, const void *bytes, size_t length, void *u
         [CONFORM_UNDECIDED] = OUTCOME_UNDECIDED,
     };
     struct running *r = user;
-    struct conform_result *result;
+    struct conform_message m;
 
     if (index == WORKER_POOL_NO_ITEM)
         return 0;
-    if (length != sizeof *result || r->result[index].found) {
+    struct part_result *p = &r->result[index];
+    if (length < sizeof m || (p->found && !p->fails_again)) {
         why_fail(w, WHY_INVALID, "a result of %zu bytes, or a second one", length);
         return 1;
     }
-    result = malloc(sizeof *result);
-    if (!result)
-        return why_no_memory(w);
-    memcpy(result, bytes, length);
-    r->result[index].found = result;
-    if (result->end > CONFORM_UNDECIDED || result->n_findings > CONFORM_FINDINGS ||
-        (result->end == CONFORM_FAILED) != (result->failures > 0) ||
-        (result->end == CONFORM_PASSED && !result->checks)) {
+    memcpy(&m, bytes, sizeof m);
+    if (!makes_sense(&m.result)) {
         why_fail(w, WHY_INVALID, "a result that makes no sense");
         return 1;
     }
+    if (p->fails_again) {
+        p->fails_again[p->n_again] = m.result.end == CONFORM_FAILED;
+        return 0;
+    }
+    p->found = malloc(sizeof *p->found);
+    if (!p->found)
+        return why_no_memory(w);
+    *p->found = m.result;
     for (uint32_t i = 0; i < CONFORM_FINDINGS; i++)
-        make_printable(result->finding[i], CONFORM_TEXT);
-    make_printable(result->reason, CONFORM_TEXT);
-    r->result[index].outcome = outcome_of[result->end];
+        make_printable(p->found->finding[i], CONFORM_TEXT);
+    make_printable(p->found->reason, CONFORM_TEXT);
+    p->outcome = outcome_of[m.result.end];
+    p->ms = isfinite(m.ms) && m.ms > 0 ? m.ms : 0;
+    p->printed = copy_printed((const char *) bytes + sizeof m, length - sizeof m);
     return 0;
 }
 
@@ -213,9 +263,13 @@ static int take_death(uint64_t index, const struct worker_pool_death *d, uint32_
     char death[200], *text;
 
     (void) ret_step;
+    if (p->fails_again) {
+        p->fails_again[p->n_again] = true;
+        return 0;
+    }
     describe_death(d, death, sizeof death);
     make_printable(progress->doing, CONFORM_TEXT);
-    free(p->found);
+    free_part(p);
     p->found = calloc(1, sizeof *p->found);
     if (!p->found)
         return why_no_memory(w);
@@ -230,7 +284,34 @@ static int take_death(uint64_t index, const struct worker_pool_death *d, uint32_
         text_append(text, CONFORM_TEXT, "; it printed: %s", d->last_output);
     make_printable(text, CONFORM_TEXT);
     p->outcome = d->hang ? OUTCOME_HANG : OUTCOME_CRASH;
+    p->printed = copy_printed(d->printed, strlen(d->printed));
+    if (progress->begun)
+        p->ms = (double) (clock_steady_ns() - progress->begun) * 1e-6;
     return 0;
+}
+
+/* The next of the runs of a job that does not hold; none: 0. */
+static int run_again(uint64_t index, uint32_t *ret_step, void *user, struct why *w)
+{
+    struct running *r = user;
+    struct part_result *p = &r->result[index];
+    struct conform_progress *progress = &r->work.progress[index];
+    bool is_doubled = progress->is_doubled;
+
+    progress->is_doubled = false;
+    if (!p->fails_again) {
+        p->is_doubled = is_doubled;
+        if (!r->o->rerun || !p->found || (!outcome_fails(p->outcome) && !is_doubled))
+            return 0;
+        p->fails_again = calloc(r->o->rerun, sizeof *p->fails_again);
+        if (!p->fails_again)
+            return why_no_memory(w);
+    } else {
+        p->fails_again[p->n_again] |= is_doubled;
+        p->n_again++;
+    }
+    *ret_step = 0;
+    return p->n_again < r->o->rerun;
 }
 
 static void add_finding(struct conform_result *to, const char *text)
@@ -240,7 +321,7 @@ static void add_finding(struct conform_result *to, const char *text)
 }
 
 /* The worst outcome of all parts; one that could not be checked counts only if all are so. */
-static void merge(struct conform_item *item, const struct part_result *p, bool is_doubled)
+static void merge_part(struct conform_item *item, struct part_result *p)
 {
     static const int rank[OUTCOMES] = {
         [OUTCOME_UNDECIDED] = 0, [OUTCOME_NOT_APPLICABLE] = 1, [OUTCOME_PASS] = 2,
@@ -251,12 +332,17 @@ static void merge(struct conform_item *item, const struct part_result *p, bool i
     if (rank[p->outcome] > rank[item->outcome])
         item->outcome = p->outcome;
     to->checks += p->found->checks;
-    to->failures += p->found->failures + is_doubled;
+    to->failures += p->found->failures + p->is_doubled;
     for (uint32_t i = 0; i < p->found->n_findings; i++)
         add_finding(to, p->found->finding[i]);
     if (!to->reason[0])
         memcpy(to->reason, p->found->reason, CONFORM_TEXT);
-    if (!is_doubled)
+    item->ms += p->ms;
+    if (!item->printed && (outcome_fails(p->outcome) || p->is_doubled)) {
+        item->printed = p->printed;
+        p->printed = NULL;
+    }
+    if (!p->is_doubled)
         return;
     if (rank[item->outcome] < rank[OUTCOME_VIOLATION])
         item->outcome = OUTCOME_VIOLATION;
@@ -265,29 +351,84 @@ static void merge(struct conform_item *item, const struct part_result *p, bool i
     add_finding(to, text);
 }
 
-/* Passes the items on whose parts are all complete, in order. */
+/* A run of the item does not hold if one of its parts does not; parts that hold are run once. */
+static void count_attempts(struct conform_item *item, const struct part_result *p, uint32_t rerun)
+{
+    bool is_again = false;
+
+    for (uint32_t i = 0; i < item->n_parts; i++)
+        is_again = is_again || p[i].fails_again;
+    if (!is_again)
+        return;
+    item->attempts = rerun + 1;
+    item->failed_attempts = 1;
+    for (uint32_t k = 0; k < rerun; k++) {
+        bool fails = false;
+        for (uint32_t i = 0; i < item->n_parts; i++)
+            fails = fails || (p[i].fails_again && p[i].fails_again[k]);
+        item->failed_attempts += fails;
+    }
+}
+
+/* The answer of one of the caller's functions. */
+static int answer_of(struct running *r, int failed)
+{
+    r->caller_failed = r->caller_failed || failed < 0;
+    return failed;
+}
+
+/* The item of which p has the results of all parts. */
+static int end_item(struct running *r, struct conform_item *item, struct part_result *p,
+                    struct why *w)
+{
+    item->outcome = OUTCOME_UNDECIDED;
+    count_attempts(item, p, r->o->rerun);
+    for (uint32_t i = 0; i < item->n_parts; i++) {
+        if (p[i].found)
+            merge_part(item, &p[i]);
+        free_part(&p[i]);
+    }
+    item->is_done = true;
+    return r->o->calls.complete ? answer_of(r, r->o->calls.complete(item, r->user, w)) : 0;
+}
+
+/* Ends the item if all its parts are complete, and passes items on in order. */
 static int complete(uint64_t index, void *user, struct why *w)
 {
     struct running *r = user;
+    const struct conform_job *job = &r->work.job[index];
+    struct part_result *first = &r->result[index - job->part];
 
     r->result[index].is_complete = true;
-    while (r->next < r->n_jobs) {
-        struct conform_item *item = r->work.job[r->next].item;
-        uint64_t end = r->next + item->n_parts;
-        for (uint64_t i = r->next; i < end; i++)
-            if (!r->result[i].is_complete)
-                return 0;
-        item->outcome = OUTCOME_UNDECIDED;
-        for (; r->next < end; r->next++) {
-            if (r->result[r->next].found)
-                merge(item, &r->result[r->next],
-                      r->work.progress && r->work.progress[r->next].is_doubled);
-            free(r->result[r->next].found);
-            r->result[r->next].found = NULL;
-        }
-        TRY(r->each(item, r->user, w));
+    for (uint32_t i = 0; i < job->item->n_parts; i++)
+        if (!first[i].is_complete)
+            return 0;
+    TRY(end_item(r, job->item, first, w));
+    while (r->next < r->n_jobs && r->work.job[r->next].item->is_done) {
+        const struct conform_item *item = r->work.job[r->next].item;
+        r->next += item->n_parts;
+        TRY(answer_of(r, r->each(item, r->user, w)));
     }
     return 0;
+}
+
+/* The pool asks once for each job, in their order.  An item that has begun is completed. */
+static bool has_enough(void *user)
+{
+    struct running *r = user;
+    bool is_first = r->n_begun == r->n_jobs || r->work.job[r->n_begun].part == 0;
+
+    if (is_first && r->o->calls.enough && r->o->calls.enough(r->user))
+        return true;
+    r->n_begun++;
+    return false;
+}
+
+static int tick(void *user, struct why *w)
+{
+    struct running *r = user;
+
+    return r->o->calls.tick ? answer_of(r, r->o->calls.tick(r->user, w)) : 0;
 }
 
 /* ---- running */
@@ -312,6 +453,11 @@ static uint32_t parts_of(const struct conform_rule *rule)
     return rule->is_split && n ? n : 1;
 }
 
+static bool is_to_run(const struct conform_item *item, uint32_t target)
+{
+    return item->target == target && !item->is_done;
+}
+
 /* The jobs of the target's items; *ret_first: of them.  Returns their number, 0 if there are none,
  * -1: out of memory. */
 static int list_jobs(struct running *r, const struct conform_run *run, uint32_t target,
@@ -321,14 +467,14 @@ static int list_jobs(struct running *r, const struct conform_run *run, uint32_t 
 
     for (uint64_t i = 0; i < run->n_items; i++) {
         run->item[i].n_parts = parts_of(run->item[i].rule);
-        n += run->item[i].target == target ? run->item[i].n_parts : 0;
+        n += is_to_run(&run->item[i], target) ? run->item[i].n_parts : 0;
     }
     r->work.job = calloc(n + 1, sizeof *r->work.job);
     r->result = calloc(n + 1, sizeof *r->result);
     if (!r->work.job || !r->result)
         return why_no_memory(w);
     for (uint64_t i = 0; i < run->n_items; i++)
-        for (uint32_t k = 0; run->item[i].target == target && k < run->item[i].n_parts; k++)
+        for (uint32_t k = 0; is_to_run(&run->item[i], target) && k < run->item[i].n_parts; k++)
             r->work.job[r->n_jobs++] = (struct conform_job){ &run->item[i], k };
     return 0;
 }
@@ -346,12 +492,16 @@ static int run_jobs(struct running *r, struct why *w)
                                                   .item = conform_worker_item,
                                                   .message = take_result,
                                                   .died = take_death,
-                                                  .complete = complete };
+                                                  .again = run_again,
+                                                  .complete = complete,
+                                                  .enough = has_enough,
+                                                  .tick = tick };
     const struct worker_pool_options pool = { .workers = r->o->jobs,
                                               .timeout = r->o->timeout,
                                               .longest = longest_rule(r->o->timeout),
                                               .longest_message = sizeof(struct conform_result),
                                               .in_process = r->o->in_process,
+                                              .one_by_one = r->o->rerun || r->o->calls.enough,
                                               .stop = r->o->stop };
     size_t size = (r->n_jobs + 1) * sizeof(struct conform_progress);
 
@@ -371,7 +521,7 @@ static int fail_rest(struct running *r, const struct why *reason, struct why *w)
         struct part_result *p = &r->result[i];
         if (p->is_complete)
             continue;
-        free(p->found);
+        free_part(p);
         p->found = calloc(1, sizeof *p->found);
         if (!p->found)
             return why_no_memory(w);
@@ -401,7 +551,7 @@ static int run_target(const struct conform_options *o, const struct conform_run 
     if (rc == 0 && r->n_jobs) {
         struct why reason = { 0 };
         rc = run_jobs(r, &reason);
-        if (rc < 0 && r->work.scratch)
+        if (rc < 0 && r->work.scratch && !r->caller_failed)
             rc = fail_rest(r, &reason, w);
         else if (rc < 0)
             *w = reason;
@@ -410,7 +560,7 @@ static int run_target(const struct conform_options *o, const struct conform_run 
         orphans_kill();
     scratch_folder_remove(&scratch);
     for (uint64_t i = 0; r->result && i < r->n_jobs; i++)
-        free(r->result[i].found);
+        free_part(&r->result[i]);
     if (r->work.progress)
         munmap(r->work.progress, (r->n_jobs + 1) * sizeof *r->work.progress);
     free(r->result);

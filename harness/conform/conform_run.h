@@ -27,9 +27,16 @@ struct conform_item {
     enum hal_version version;
     const struct conform_rules *file;
     const struct conform_rule *rule;
-    uint32_t n_parts; /* of its models, for workers; set by conform_run() */
+    uint64_t ordinal; /* of its case (conform_cases.h) */
+    bool is_done;     /* set by the caller: is not run; by conform_run(): has been */
+
+    /* Set by conform_run(). */
+    uint32_t n_parts; /* of its models, for workers */
     enum conform_outcome outcome;
     struct conform_result result; /* of a crash or hang: its finding is the only one */
+    double ms;                    /* wall clock, of all parts */
+    char *printed; /* what the driver printed, where the rule does not hold; NULL: nothing; owned */
+    uint32_t attempts, failed_attempts; /* with `rerun`; 0: run once */
 };
 
 struct conform_target {
@@ -37,6 +44,14 @@ struct conform_target {
     enum hal_version version; /* the driver's */
     enum hal_version lowest;  /* that it answers */
     bool is_isolated;         /* its driver is confined (docs/security.md) */
+};
+
+/* Callbacks of a run, with the user of conform_run(); each may be NULL. */
+struct conform_calls {
+    /* An item is complete: at once, in any order. */
+    int (*complete)(const struct conform_item *item, void *user, struct why *w);
+    bool (*enough)(void *user);             /* no more items are begun */
+    int (*tick)(void *user, struct why *w); /* about 20 times a second */
 };
 
 struct conform_options {
@@ -50,6 +65,9 @@ struct conform_options {
     unsigned jobs;
     double timeout; /* seconds without a check after which a driver hangs */
     bool in_process;
+    uint32_t rerun;        /* runs more of an item that does not hold, each in a new process */
+    uint64_t memory_limit; /* bytes for a worker, which the driver is in; 0: none */
+    struct conform_calls calls;
     const volatile sig_atomic_t *stop;
 };
 
@@ -61,7 +79,8 @@ struct conform_run {
 
 /* Lists the items.  WHY_INVALID: an unknown suite or rule, a version that a driver lacks. */
 int conform_plan(const struct conform_options *o, struct conform_run *ret_run, struct why *w);
-/* Runs them and calls each() for every item, in order.  0: complete; 1: stopped. */
+/* Runs them and calls each() for every item that it runs, in order.  0: complete; 1: stopped; 2:
+ * ended by enough(). */
 int conform_run(const struct conform_options *o, struct conform_run *run,
                 int (*each)(const struct conform_item *item, void *user, struct why *w), void *user,
                 struct why *w);

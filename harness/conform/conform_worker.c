@@ -1,10 +1,12 @@
 #include "harness/conform/conform_worker.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/base/clock.h"
 #include "golden/base/sandbox.h"
 #include "harness/check/buffer.h"
 #include "harness/run/devices.h"
@@ -106,21 +108,28 @@ void conform_worker_item(struct worker_pool_link *l, uint64_t index, uint32_t st
     struct worker *k = state;
     const struct conform_work *work = user;
     const struct conform_job *job = &work->job[index];
-    struct conform_result result = { .end = CONFORM_FAILED, .failures = 1, .n_findings = 1 };
+    struct {
+        struct conform_message message;
+        char printed[CONFORM_PRINTED];
+    } sent = { .message.result = { .end = CONFORM_FAILED, .failures = 1, .n_findings = 1 } };
+    struct conform_result *result = &sent.message.result;
     struct why why = { 0 };
 
     (void) step;
     k->link = l;
     k->progress = &work->progress[index];
+    k->progress->begun = clock_steady_ns();
     worker_pool_mark(l, 1);
     snprintf(k->progress->doing, CONFORM_TEXT, "opening the driver");
     if (open_for(k, job->item, &why) < 0)
-        text_append(result.finding[0], CONFORM_TEXT, "%s", why.text);
+        text_append(result->finding[0], CONFORM_TEXT, "%s", why.text);
     else {
         k->conform.part = job->part;
         k->conform.n_parts = job->item->n_parts;
-        conform_check(&k->conform, job->item->rule, k->progress, &result);
+        conform_check(&k->conform, job->item->rule, k->progress, result);
     }
     keep_alive(k);
-    worker_pool_send(l, &result, sizeof result);
+    sent.message.ms = (double) (clock_steady_ns() - k->progress->begun) * 1e-6;
+    size_t n = worker_pool_printed(l, sent.printed, sizeof sent.printed);
+    worker_pool_send(l, &sent, offsetof(typeof(sent), printed) + n);
 }

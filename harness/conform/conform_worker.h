@@ -22,8 +22,15 @@ struct conform_work {
     struct conform_progress *progress; /* of each job; shared with the parent */
 };
 
-/* The callbacks of worker_pool.h; user begins with a struct conform_work.  Each job sends one
- * struct conform_result. */
+enum { CONFORM_PRINTED = 2048 };
+
+/* What a job sends, once: then up to CONFORM_PRINTED - 1 characters that the driver printed. */
+struct conform_message {
+    struct conform_result result;
+    double ms;
+};
+
+/* The callbacks of worker_pool.h; user begins with a struct conform_work. */
 int conform_worker_start(void *user, void **ret_state, struct why *w);
 void conform_worker_end(struct worker_pool_link *l, void *state, void *user);
 void conform_worker_item(struct worker_pool_link *l, uint64_t index, uint32_t step, void *state,

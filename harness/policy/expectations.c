@@ -182,7 +182,9 @@ void expectations_apply(const struct expectations *x, uint32_t target, const cha
     if (r->verdict != VERDICT_FLAKY) /* which has that of the first run */
         r->was = r->verdict;
     r->verdict = VERDICT_WAIVED;
-    snprintf(r->why, sizeof r->why, "%.200s (%s: %.250s)", reason, verdict, was);
+    r->why[0] = 0;
+    text_append(r->why, sizeof r->why, "%.200s (%s: %s", reason, verdict, was);
+    text_append(r->why, sizeof r->why, ")");
 }
 
 /* ---- after the run */
@@ -214,7 +216,7 @@ static void put_class(const struct verdict_class *c, char *text, size_t size)
     snprintf(text, size, "%s", verdict_name[c->verdict]);
     if (verdict_conforming(c->verdict))
         return;
-    text_append(text, size, " stage=%s status=%s", c->stage, c->status);
+    text_append(text, size, " stage=%s%s%s", c->stage, *c->status ? " status=" : "", c->status);
     if (c->operation && *c->operation)
         text_append(text, size, " op=%s", c->operation);
 }

@@ -22,19 +22,13 @@ uint64_t campaign_item(const struct campaign *c, uint64_t item)
                    : (uint64_t) (c->options->shard - 1) + item * c->options->n_shards;
 }
 
-struct skipping {
-    struct campaign *campaign;
-    unsigned char *done; /* bit per case */
-};
-
 static void count_verdict(uint64_t ordinal, uint32_t target, enum verdict v, void *user)
 {
-    struct skipping *s = user;
-    if (ordinal >= s->campaign->cases->n || target >= s->campaign->n_targets)
+    struct campaign *c = user;
+    if (ordinal >= c->cases->n || target >= c->n_targets)
         return;
-    s->campaign->totals[target].n[v]++;
-    s->campaign->verdict[ordinal * s->campaign->n_targets + target] = (unsigned char) (v + 1);
-    s->done[ordinal / 8] |= (unsigned char) (1u << ordinal % 8);
+    c->totals[target].n[v]++;
+    c->verdict[ordinal * c->n_targets + target] = (unsigned char) (v + 1);
 }
 
 static int keep_old_note(uint32_t target, const char *text, void *user, struct why *w)
@@ -43,25 +37,29 @@ static int keep_old_note(uint32_t target, const char *text, void *user, struct w
     return target < c->n_targets ? campaign_keep_note(c, target, text, w) : 0;
 }
 
-int campaign_skip_done(struct campaign *c, struct why *w)
+int campaign_load_done(struct campaign *c, struct why *w)
 {
     TRY(campaign_reserve_verdicts(c, c->cases->n, w));
     TRY(results_each_note(c->results, keep_old_note, c, w));
-    uint64_t n = campaign_shard(c->options, c->cases->n);
-    struct skipping s = { c, calloc(c->cases->n / 8 + 1, 1) };
+    return results_each_verdict(c->results, count_verdict, c, w);
+}
+
+bool campaign_is_done(const struct campaign *c, uint64_t ordinal, uint32_t target)
+{
+    return ordinal < c->verdict_capacity && c->verdict[ordinal * c->n_targets + target];
+}
+
+int campaign_skip_done(struct campaign *c, struct why *w)
+{
+    uint64_t n = campaign_shard(c->options, c->cases->n), left = 0;
+    TRY(campaign_load_done(c, w));
     uint64_t *item = calloc(n + 1, sizeof *item);
-    int failed = s.done && item ? results_each_verdict(c->results, count_verdict, &s, w)
-                                : why_no_memory_for(w, "%llu cases", (unsigned long long) n);
-    uint64_t left = 0;
-    for (uint64_t i = 0; !failed && i < n; i++) {
+    if (!item)
+        return why_no_memory_for(w, "%llu cases", (unsigned long long) n);
+    for (uint64_t i = 0; i < n; i++) {
         uint64_t ordinal = campaign_item(c, i);
-        if (!(s.done[ordinal / 8] & 1u << ordinal % 8))
+        if (!campaign_is_done(c, ordinal, 0)) /* a case is written with all its verdicts */
             item[left++] = ordinal;
-    }
-    free(s.done);
-    if (failed) {
-        free(item);
-        return -1;
     }
     c->item = item;
     c->n_items = left;
@@ -85,7 +83,7 @@ void campaign_set_fault(struct campaign *c, uint32_t target, const struct device
     print_error(c->options, why);
 }
 
-static int on_tick(void *user, struct why *w)
+int campaign_tick(void *user, struct why *w)
 {
     struct campaign *c = user;
     console_progress(&c->console, c->done);
@@ -110,7 +108,7 @@ static int note_containment(struct campaign *c, uint32_t target, struct why *w)
     return campaign_keep_note(c, target, text, w);
 }
 
-static int begin_isolation(struct campaign *c, struct why *w)
+int campaign_begin_isolation(struct campaign *c, struct why *w)
 {
     for (uint32_t t = 0; t < c->n_targets; t++) {
         c->isolated[t] = target_is_isolated(c->target[t], harness_host.isolation);
@@ -126,7 +124,7 @@ static int begin_isolation(struct campaign *c, struct why *w)
     return 0;
 }
 
-static bool has_enough(void *user)
+bool campaign_has_enough(void *user)
 {
     struct campaign *c = user;
     const struct options *o = c->options;
@@ -146,8 +144,8 @@ int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct w
                                                   .died = campaign_take_death,
                                                   .again = campaign_take_again,
                                                   .complete = campaign_take_complete,
-                                                  .enough = has_enough,
-                                                  .tick = on_tick };
+                                                  .enough = campaign_has_enough,
+                                                  .tick = campaign_tick };
     const struct options *o = c->options;
     struct worker_pool_options crew = { .workers = o->jobs,
                                         .timeout = o->timeout,
@@ -156,9 +154,10 @@ int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct w
                                         .memory = o->memory_limit,
                                         .loud = o->verbosity > 0,
                                         .stop = stop };
-    TRY(begin_isolation(c, w));
+    TRY(campaign_begin_isolation(c, w));
+    c->n_planned = campaign_shard(o, c->cases->n);
     if (!c->item)
-        c->n_items = campaign_shard(o, c->cases->n);
+        c->n_items = c->n_planned;
     c->console = console_start(o->json, o->verbosity, c->n_items);
     int r = worker_pool_run(&crew, &work, c->n_items, c, w);
     console_clear(&c->console);

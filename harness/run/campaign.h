@@ -39,8 +39,9 @@ struct campaign {
     /* Filled in by the run; freed by campaign_done(). */
     struct totals totals[MAX_TARGETS];
     struct console console;
-    uint64_t n_items; /* cases of this shard that are still to run */
-    uint64_t *item;   /* their indexes; NULL: every n_shards-th case, from shard - 1 on */
+    uint64_t n_planned; /* cases of this shard; of rules: on all targets */
+    uint64_t n_items;   /* those of them that are still to run */
+    uint64_t *item;     /* their indexes; NULL: every n_shards-th case, from shard - 1 on */
     uint64_t done;
     enum campaign_end end;
     struct active_case *active_case; /* cases in progress */
@@ -64,6 +65,22 @@ uint64_t campaign_shard(const struct options *o, uint64_t n);
 /* For a resumed run: counts the verdicts that the database has for the current run, removes their
  * cases from those still to run, and loads its notes. */
 int campaign_skip_done(struct campaign *c, struct why *w);
+/* Counts the verdicts, makes c->verdict of them, and loads the notes, only. */
+int campaign_load_done(struct campaign *c, struct why *w);
+/* Whether a verdict of the case on the target is known. */
+bool campaign_is_done(const struct campaign *c, uint64_t ordinal, uint32_t target);
+
+/* For cases that are not run by campaign_run(), and end on one target at a time: applies the
+ * expectations to the verdict, counts it, and writes it with the case.  `suite` as in struct
+ * case_row.  texts: of which what belongs to a conforming verdict only is left out. */
+int campaign_add_verdict(struct campaign *c, uint64_t ordinal, uint32_t target, const char *suite,
+                         struct check_result *r, struct verdict_texts *texts, struct why *w);
+/* Before the first case: notes what confines the drivers of isolated targets, or does not. */
+int campaign_begin_isolation(struct campaign *c, struct why *w);
+/* Once in a while: shows the progress and commits what was written. */
+int campaign_tick(void *campaign, struct why *w);
+/* Whether --max-failures or --for end the campaign; sets c->end. */
+bool campaign_has_enough(void *campaign);
 
 /* Runs all remaining cases, until --max-failures or --for, or `stop` (see struct
  * worker_pool_options); c->end says which.  -1: an error of Halcyon's own. */

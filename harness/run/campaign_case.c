@@ -141,17 +141,23 @@ static struct verdict_row row_of(const struct final_verdict *v)
                                  .backtrace = v->texts.backtrace };
 }
 
+static void count(struct campaign *c, uint64_t ordinal, uint32_t target,
+                  const struct check_result *r)
+{
+    unsigned char *known = &c->verdict[ordinal * c->n_targets + target];
+    if (*known)
+        c->totals[target].n[*known - 1]--;
+    *known = (unsigned char) (r->verdict + 1);
+    c->totals[target].n[r->verdict]++;
+    c->totals[target].compared += r->checked;
+}
+
 static void count_and_print(struct campaign *c, uint64_t ordinal, uint32_t target,
                             const struct final_verdict *v)
 {
     char name[CASE_NAME];
     cases_name(c->cases, ordinal, name);
-    unsigned char *known = &c->verdict[ordinal * c->n_targets + target];
-    if (*known)
-        c->totals[target].n[*known - 1]--;
-    *known = (unsigned char) (v->result.verdict + 1);
-    c->totals[target].n[v->result.verdict]++;
-    c->totals[target].compared += v->result.checked;
+    count(c, ordinal, target, &v->result);
     console_verdict(&c->console, name, c->target[target], &v->result, &v->texts);
 }
 
@@ -179,6 +185,43 @@ static int write_case(struct campaign *c, const struct active_case *f,
     if (!conforming)
         r.spec = (struct spec_row){ f->spec, f->spec_length, f->dot };
     return results_write_case(c->results, &r, w);
+}
+
+/* Writes the verdict, with its case unless another target's verdict is written already. */
+static int write_verdict(struct campaign *c, uint64_t ordinal, uint32_t target, const char *suite,
+                         const struct verdict_row *verdict, struct why *w)
+{
+    char name[CASE_NAME];
+    struct verdict_row row[MAX_TARGETS] = { 0 };
+    for (uint32_t t = 0; t < c->n_targets; t++)
+        if (campaign_is_done(c, ordinal, t))
+            return results_amend_case(c->results, ordinal, target, verdict, &(struct spec_row){ 0 },
+                                      w);
+    cases_name(c->cases, ordinal, name);
+    row[target] = *verdict;
+    struct case_row r = {
+        .ordinal = ordinal, .name = name, .suite = suite, .level = -1, .verdict = row
+    };
+    return results_write_case(c->results, &r, w);
+}
+
+int campaign_add_verdict(struct campaign *c, uint64_t ordinal, uint32_t target, const char *suite,
+                         struct check_result *r, struct verdict_texts *texts, struct why *w)
+{
+    char name[CASE_NAME];
+    cases_name(c->cases, ordinal, name);
+    TRY(campaign_reserve_verdicts(c, ordinal + 1, w));
+    if (verdict_conforming(r->verdict))
+        texts->printed = texts->backtrace = NULL;
+    expectations_apply(c->expectations, target, name, r);
+    if (verdict_conforming(r->verdict))
+        texts->replay = NULL;
+    struct verdict_row row = { .result = r, .replay = texts->replay, .printed = texts->printed };
+    if (c->results)
+        TRY(write_verdict(c, ordinal, target, suite, &row, w));
+    count(c, ordinal, target, r);
+    c->done++;
+    return 0;
 }
 
 /* The result of a callback that failed with w: 1, an invalid message, for WHY_INVALID; else -1. */

@@ -31,20 +31,6 @@ static bool next_run(const struct campaign *c, struct active_case *f, uint32_t *
     return false;
 }
 
-static void settle(struct check_result *r)
-{
-    char deaths[sizeof r->confirmed];
-    if (!r->attempts)
-        return;
-    snprintf(deaths, sizeof deaths, "%s", r->confirmed);
-    snprintf(r->confirmed, sizeof r->confirmed, "%u of %u runs do not conform%s%.100s",
-             r->failed_attempts, r->attempts, deaths[0] ? "; " : "", deaths);
-    if (r->failed_attempts == r->attempts)
-        return;
-    r->was = r->verdict;
-    r->verdict = VERDICT_FLAKY;
-}
-
 int campaign_take_again(uint64_t item, uint32_t *ret_step, void *user, struct why *w)
 {
     struct campaign *c = user;
@@ -64,7 +50,7 @@ int campaign_take_again(uint64_t item, uint32_t *ret_step, void *user, struct wh
         return 1;
     f->is_again = false;
     for (uint32_t t = 0; t < c->n_targets; t++)
-        settle(&f->verdict[t].result);
+        check_settle_attempts(&f->verdict[t].result);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* The worker's end of the worker pool, and running all items in process instead. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,6 +61,22 @@ void worker_pool_send(struct worker_pool_link *l, const void *bytes, size_t leng
         send_frame(l, FRAME_MESSAGE, bytes, length);
     else if (!l->failed)
         l->failed = l->work->message(l->item, bytes, length, l->user, &l->why);
+}
+
+size_t worker_pool_read_end(int file, char *text, size_t size)
+{
+    off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : 0;
+    off_t from = end > (off_t) size - 1 ? end - (off_t) size + 1 : 0;
+    ssize_t n = end > 0 ? pread(file, text, size - 1, from) : 0;
+    text[n > 0 ? n : 0] = 0;
+    return n > 0 ? (size_t) n : 0;
+}
+
+size_t worker_pool_printed(const struct worker_pool_link *l, char *text, size_t size)
+{
+    fflush(stdout);
+    fflush(stderr);
+    return worker_pool_read_end(l->prints, text, size);
 }
 
 static bool read_job(int fd, struct worker_pool_job *ret_job)

@@ -105,14 +105,13 @@ static void open_prints(struct worker_pool *p, struct worker *k)
     }
 }
 
-static void read_prints(const struct worker *k, char *ret_line, size_t size)
+static void read_prints(const struct worker *k, struct worker_pool_death *d)
 {
     char text[4096];
-    off_t end = k->prints ? lseek(k->prints, 0, SEEK_END) : 0;
-    off_t from = end > (off_t) sizeof text - 1 ? end - (off_t) sizeof text + 1 : 0;
-    ssize_t n = end > 0 ? pread(k->prints, text, sizeof text - 1, from) : 0;
-    text[n > 0 ? n : 0] = 0;
-    text_last_line(text, ret_line, size);
+    size_t n = worker_pool_read_end(k->prints ? k->prints : -1, text, sizeof text);
+    text_last_line(text, d->last_output, sizeof d->last_output);
+    size_t from = n < sizeof d->printed ? 0 : n - sizeof d->printed + 1;
+    memcpy(d->printed, text + from, n - from + 1);
 }
 
 static int worker_spawn(struct worker_pool *p, struct worker *k, struct why *w)
@@ -355,7 +354,7 @@ static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struc
     int status = worker_reap(k);
     if (!ended_here)
         d.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    read_prints(k, d.last_output, sizeof d.last_output);
+    read_prints(k, &d);
     d.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (!started)
         TRY(lost_at_start(p, status, hang, w));

@@ -46,8 +46,8 @@ struct worker_pool_death {
     uint32_t mark;      /* the last one set in this item */
     uint32_t step;      /* value of *worker_pool_step() */
     double seconds;     /* since that mark */
-    char last_output[200]; /* from its output in this item: a sanitizer's summary, else the last
-                              line */
+    char printed[2048]; /* the end of its output in this item */
+    char last_output[200]; /* of that: a sanitizer's summary, else the last line */
 };
 
 /* A worker's connection to the parent. */
@@ -60,6 +60,9 @@ void worker_pool_keep_alive(struct worker_pool_link *l);
 void worker_pool_allow(struct worker_pool_link *l, uint64_t ns);
 /* A word in shared memory for finer progress than marks, readable by the parent after a death. */
 _Atomic uint32_t *worker_pool_step(struct worker_pool_link *l);
+/* Copies the end of what was printed in this item, at most size - 1 bytes and a 0; returns their
+ * number. */
+size_t worker_pool_printed(const struct worker_pool_link *l, char *text, size_t size);
 /* Sends a message to the parent and restarts the time-out.  Over 1 GiB, an empty one is sent. */
 void worker_pool_send(struct worker_pool_link *l, const void *bytes, size_t length);
 

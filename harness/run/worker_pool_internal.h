@@ -41,6 +41,9 @@ struct worker_pool_link {
     struct why why;
 };
 
+/* Reads the end of a file of output, at most size - 1 bytes and a 0; returns their number. */
+size_t worker_pool_read_end(int file, char *text, size_t size);
+
 /* The child's main loop: runs jobs until the parent closes its end, then exits. */
 _Noreturn void worker_pool_worker(struct worker_pool_link *l, const struct worker_pool_work *work,
                                   void *user);

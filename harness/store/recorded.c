@@ -95,7 +95,7 @@ static int read_row(struct results *r, sqlite3_stmt *s, struct recorded_verdict 
 void recorded_result(const struct recorded_verdict *v, struct check_result *ret)
 {
     struct check_result r = check_without_outcome(v->verdict, JUDGE_AUTO);
-    for (int i = JUDGE_CTS; i <= JUDGE_BOUND; i++)
+    for (int i = JUDGE_CTS; i <= JUDGE_RULES; i++)
         if (!strcmp(v->judge, judge_name[i]))
             r.judge = (enum judge_kind) i;
     r.was = v->first;

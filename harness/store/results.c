@@ -15,8 +15,10 @@ enum { BUSY_TRIES = 20000, TRY_US = 1000 };
 /* Statements executed for every case, prepared once. */
 static const char *const statement_sql[] = {
     [STATEMENT_FORGET] = "DELETE FROM cases WHERE run = ?1 AND ordinal = ?2",
-    [STATEMENT_CASE] = "INSERT INTO cases (run, ordinal, name, file, seed, idx, level, "
-                       "n_operations, spec, dot) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [STATEMENT_CASE] =
+        "INSERT INTO cases (run, ordinal, name, file, seed, idx, level, "
+        "n_operations, spec, dot, suite) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
+        "?10, ?11)",
     [STATEMENT_OPERATION] = "INSERT OR IGNORE INTO case_operations VALUES (?1, ?2, ?3)",
     [STATEMENT_VERDICT] =
         "INSERT OR REPLACE INTO verdicts (case_id, target, verdict, was, why, judge, stage, "
@@ -302,7 +304,7 @@ static int write_row(struct results *r, const struct case_row *c, struct why *w)
     sqlite3_bind_int64(s, 2, (int64_t) c->ordinal);
     bind_text(s, 3, c->name);
     bind_text(s, 4, c->file);
-    if (!c->file) {
+    if (!c->file && !c->suite) {
         sqlite3_bind_int64(s, 5, (int64_t) c->seed);
         sqlite3_bind_int64(s, 6, (int64_t) c->index);
     }
@@ -310,6 +312,7 @@ static int write_row(struct results *r, const struct case_row *c, struct why *w)
         sqlite3_bind_int(s, 7, c->level);
     sqlite3_bind_int64(s, 8, c->n_operations);
     bind_spec(s, 9, &c->spec);
+    bind_text(s, 11, c->suite);
     return finish(r, s, w);
 }
 
@@ -324,7 +327,8 @@ int results_write_case(struct results *r, const struct case_row *c, struct why *
     int64_t case_id = sqlite3_last_insert_rowid(r->db);
     TRY(write_operations(r, case_id, c->operations, w));
     for (uint32_t t = 0; t < r->n_targets; t++)
-        TRY(write_verdict(r, case_id, t, &c->verdict[t], w));
+        if (c->verdict[t].result)
+            TRY(write_verdict(r, case_id, t, &c->verdict[t], w));
     return 0;
 }
 

@@ -51,8 +51,8 @@ int results_start_run(struct results *r, const struct run_row *run,
                       const struct target_row *targets, uint32_t n_targets, struct why *w);
 /* Makes the newest unfinished run of the same kind, options and targets the current one, replaces
  * its list of files that could not be loaded, and removes its cases that lack verdicts, or failed
- * and lack a specification.  1: found; 0: there is none.  Fails with WHY_INVALID when another
- * process is writing this run. */
+ * and lack a specification, but no rules.  1: found; 0: there is none.  Fails with WHY_INVALID when
+ * another process is writing this run. */
 int results_resume_run(struct results *r, const struct run_row *run,
                        const struct target_row *targets, uint32_t n_targets, struct why *w);
 /* Records that this process still writes the current run, at most every few seconds. */
@@ -88,17 +88,19 @@ struct spec_row {
 
 struct case_row {
     uint64_t ordinal;        /* position in the campaign */
-    const char *name, *file; /* file NULL: a random case, which has seed and index instead */
+    const char *name, *file; /* file NULL: a random case, which has seed and index, or a rule */
+    const char *suite;       /* of a rule: its suite; else NULL */
     uint64_t seed, index;
     int level; /* feature level; -1: not known */
     uint32_t n_operations;
     const char *operations; /* lines "OPERATION<tab>TYPE", also repeated ones; NULL: not known */
     struct spec_row spec;
-    const struct verdict_row *verdict; /* one per target */
+    const struct verdict_row *verdict; /* one per target; result NULL: not run on this one yet */
 };
 /* Writes a case of the current run; replaces what there is of it. */
 int results_write_case(struct results *r, const struct case_row *c, struct why *w);
-/* Replaces the verdict of a written case on one target; sets its specification if it has none. */
+/* Adds or replaces the verdict of a written case on one target; sets its specification if it has
+ * none. */
 int results_amend_case(struct results *r, uint64_t ordinal, uint32_t target,
                        const struct verdict_row *v, const struct spec_row *spec, struct why *w);
 

@@ -198,15 +198,17 @@ static int check_owner(struct results *r, int64_t run, struct why *w)
     return 0;
 }
 
-/* Removes the cases that are to be run again. */
+/* Removes the cases that are to be run again.  A rule has no specification, and is not run on
+ * targets of other versions. */
 static int remove_incomplete(struct results *r, struct why *w)
 {
     sqlite3_stmt *s;
-    TRY(results_prepare(r,
-                        "DELETE FROM cases WHERE run = ?1 AND ((SELECT count(*) FROM verdicts v "
-                        "WHERE v.case_id = cases.case_id) <> ?2 OR (spec IS NULL AND EXISTS "
-                        "(SELECT 1 FROM failures f WHERE f.case_id = cases.case_id)))",
-                        &s, w));
+    TRY(results_prepare(
+        r,
+        "DELETE FROM cases WHERE run = ?1 AND suite IS NULL AND ((SELECT count(*) "
+        "FROM verdicts v WHERE v.case_id = cases.case_id) <> ?2 OR (spec IS NULL AND EXISTS "
+        "(SELECT 1 FROM failures f WHERE f.case_id = cases.case_id)))",
+        &s, w));
     sqlite3_bind_int64(s, 1, r->run);
     sqlite3_bind_int64(s, 2, r->n_targets);
     return run_once(r, s, w);

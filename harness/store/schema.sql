@@ -30,11 +30,12 @@ CREATE TABLE verdict_names (        -- since 2
 
 CREATE TABLE runs (
     run         INTEGER PRIMARY KEY,
-    kind        TEXT NOT NULL,      -- "run", "random"
+    kind        TEXT NOT NULL,      -- "run", "random", "conform"
     command     TEXT NOT NULL,      -- as typed, quoted for a shell
     options     TEXT NOT NULL,      -- JSON: all that decides which cases there are and how they are judged
     version     TEXT NOT NULL,      -- of halcyon
-    judge       TEXT NOT NULL,      -- "cts", "bound": the default of the run; verdicts have the rule that was used
+    judge       TEXT NOT NULL,      -- "cts", "bound": the default of the run; verdicts have the rule that was used;
+                                    -- "rules": of halcyon conform
     n_cases     INTEGER NOT NULL,   -- planned
     started     TEXT NOT NULL,      -- UTC, ISO 8601
     finished    TEXT,               -- NULL: still running, killed or interrupted
@@ -62,7 +63,7 @@ CREATE TABLE cases (
     case_id     INTEGER PRIMARY KEY,
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     ordinal     INTEGER NOT NULL,   -- position in the plan
-    name        TEXT NOT NULL,      -- random/v1/s7/i123, spec/V1_2/add_v1_2/add_v1_2_2
+    name        TEXT NOT NULL,      -- random/v1/s7/i123, spec/V1_2/add_v1_2/add_v1_2_2, conform/1.3/model/M9
     file        TEXT,               -- where a spec came from
     seed        INTEGER,            -- of a random case; 64 bits, may look negative
     idx         INTEGER,
@@ -70,7 +71,7 @@ CREATE TABLE cases (
     n_operations INTEGER NOT NULL,  -- of the main graph
     spec        TEXT,               -- .mod.py of a case that is not conforming on some target
     dot         TEXT,               -- graph_dump_dot() of such a case: the report draws it
-    suite       TEXT,               -- reserved (since 2): conformance suite; NULL: of none
+    suite       TEXT,               -- of a rule of halcyon conform: its suite (since 2; written since 4); else NULL
     UNIQUE (run, ordinal)
 );
 CREATE INDEX cases_by_name ON cases (name);
@@ -88,14 +89,15 @@ CREATE TABLE verdicts (
     verdict     TEXT NOT NULL REFERENCES verdict_names,
     was         TEXT,               -- of a waived or flaky case: the verdict that is replaced; NULL: it was not run
     why         TEXT NOT NULL,      -- "" for a plain pass
-    judge       TEXT NOT NULL,      -- "cts", "bound"
+    judge       TEXT NOT NULL,      -- "cts", "bound", "rules"
     stage       TEXT NOT NULL,      -- how far it got: "supported", "prepare", "execute", "done"; "none": died
     status      TEXT NOT NULL,      -- HAL status of the call that ended it
     ms          REAL NOT NULL,      -- wall clock in the driver
     device_ns   INTEGER,            -- time on the device, as the driver reports it
     checked     INTEGER NOT NULL,   -- elements compared, those of operations run alone too; a pass with 0: only
                                     -- shapes, or the failure that the example requires; else it is undecided
-    wrong       INTEGER NOT NULL,   -- elements outside their bound
+                                    -- of a rule: its checks
+    wrong       INTEGER NOT NULL,   -- elements outside their bound; of a rule: checks that do not hold
     -- The worst element, where outputs were compared: ratio = |actual - expected| / bound.
     output      INTEGER,            -- index among the model's outputs
     element     INTEGER,            -- row-major index in it

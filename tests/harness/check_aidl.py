@@ -17,7 +17,7 @@ def main():
     halcyon, round_trip, example = sys.argv[1:]
     for version in "14":
         suites = ["--suite", "version", "--suite", "extension", "--suite", "basic"] if version == "1" else []
-        result = run(halcyon, "conform", "-d", f"lib:{round_trip}?{version}", "--stress", "0.2", *suites)
+        result = run(halcyon, "conform", "-d", f"lib:{round_trip}?{version}", "--stress", "0.2", "--db", "aidl.db", *suites)
         assert result.returncode == 0, f"interface version {version}: exit status {result.returncode}"
     result = run(halcyon, "random", "-d", f"lib:{round_trip}", "--count", "200", "--seed", "5", "--db", "aidl.db")
     assert result.returncode == 0

@@ -38,7 +38,7 @@ def main():
             if arguments[0] == "--serve":
                 arguments, services = serve(halcyon, arguments[1:], Path(folder))
                 arguments += ["--jobs", "1"]  # durations are those of a device that nobody else uses
-            run = subprocess.run([halcyon, "conform", "--verbose", "--timeout", "60", *arguments],
+            run = subprocess.run([halcyon, "conform", "--verbose", "--timeout", "60", "--db", f"{folder}/conform.db", *arguments],
                                  capture_output=True, text=True)
         finally:
             for service in services:

@@ -41,7 +41,9 @@ def conform(halcyon, targets, suites=(), *more, timeout=20):
         command += ["-d", target]
     for suite in suites:
         command += ["--suite", suite]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=500)
+    with tempfile.TemporaryDirectory() as folder:
+        command += ["--db", os.path.join(folder, "conform.db")]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=500)
     assert run.returncode in (0, 1), f"{command}: exit status {run.returncode}\n{run.stdout}{run.stderr}"
     return run.stdout
 

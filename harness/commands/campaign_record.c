@@ -1,0 +1,265 @@
+#include "harness/commands/campaign_record.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/check/buffer.h"
+#include "harness/store/run_export.h"
+#include "sim/hal/hal_convert.h"
+
+/* ---- what identifies a campaign */
+
+static bool is_command(const struct options *o, const char *name)
+{
+    return strcmp(o->command, name) == 0;
+}
+
+static json_t *strings_json(char *const *text, int n)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(list, json_string(text[i]));
+    return list;
+}
+
+static void put_random_json(const struct options *o, json_t *j)
+{
+    struct buffer graphs = { 0 };
+    options_put_graphs(&graphs, &o->graphs);
+    json_object_set_new(j, "seed", json_sprintf("%llu", (unsigned long long) o->seed));
+    json_object_set_new(j, "count", json_integer((json_int_t) o->count));
+    json_object_set_new(j, "graphs", json_string(buffer_text(&graphs)));
+    json_object_set_new(j, "generator", json_integer(RANDGRAPH_VERSION));
+    buffer_done(&graphs);
+}
+
+static const char *hal_text(const struct options *o)
+{
+    return o->all_versions ? "all" : o->version ? hal_version_name(o->version) : NULL;
+}
+
+static void put_rules_json(const struct options *o, json_t *j)
+{
+    const char *hal = hal_text(o);
+    json_object_set_new(j, "suites", strings_json((char *const *) o->suite, (int) o->n_suites));
+    json_object_set_new(j, "hal", hal ? json_string(hal) : json_null());
+    json_object_set_new(j, "seed", json_sprintf("%llu", (unsigned long long) o->seed));
+    json_object_set_new(j, "stress", json_real(o->stress));
+    json_object_set_new(j, "models", o->models ? json_string(o->models) : json_null());
+}
+
+/* The options that determine the cases and how they are judged: --resume compares them, replay
+ * reads the judge. */
+static char *options_json(const struct chosen_cases *chosen)
+{
+    const struct options *o = &chosen->options;
+    json_t *j = json_object();
+    if (is_command(o, "random"))
+        put_random_json(o, j);
+    else if (is_command(o, "conform"))
+        put_rules_json(o, j);
+    else
+        json_object_set_new(j, "paths", strings_json(o->argument, o->n_arguments));
+    chosen_cases_put_json(chosen, j);
+    if (o->rerun)
+        json_object_set_new(j, "rerun", json_integer(o->rerun));
+    if (o->memory_limit)
+        json_object_set_new(j, "memory_limit", json_integer((json_int_t) o->memory_limit));
+    json_object_set_new(j, "shard", json_sprintf("%u/%u", o->shard, o->n_shards));
+    json_object_set_new(j, "judge", json_string(judge_name[o->judge]));
+    char *text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(j);
+    return text;
+}
+
+static char *command_line(const struct chosen_cases *chosen)
+{
+    const struct options *o = &chosen->options;
+    struct buffer b = { 0 };
+    buffer_printf(&b, "halcyon %s", o->command);
+    for (int i = 0; i < o->n_arguments; i++) {
+        buffer_puts(&b, " ");
+        buffer_put_quoted(&b, o->argument[i]);
+    }
+    if (is_command(o, "random"))
+        buffer_printf(&b, " --seed %llu --count %llu", (unsigned long long) o->seed,
+                      (unsigned long long) o->count);
+    options_put_graphs(&b, &o->graphs);
+    for (uint32_t t = 0; t < o->n_targets; t++) {
+        buffer_puts(&b, " -d ");
+        buffer_put_quoted(&b, o->target[t]);
+    }
+    options_put_rules(&b, o);
+    chosen_cases_put_command(chosen, &b);
+    if (o->rerun)
+        buffer_printf(&b, " --rerun %u", o->rerun);
+    options_put_memory_limit(&b, o);
+    if (o->judge != JUDGE_AUTO)
+        buffer_printf(&b, " --judge %s", judge_name[o->judge]);
+    if (o->n_shards > 1)
+        buffer_printf(&b, " --shard %u/%u", o->shard, o->n_shards);
+    return b.data;
+}
+
+/* ---- the database */
+
+static int start_or_resume(struct campaign *c, const struct run_row *run,
+                           const struct target_row *targets,
+                           int (*load_done)(struct campaign *c, struct why *w), struct why *w)
+{
+    const struct options *o = c->options;
+    if (!o->resume)
+        return results_start_run(c->results, run, targets, c->n_targets, w);
+    int found = results_resume_run(c->results, run, targets, c->n_targets, w);
+    TRY(found);
+    if (found)
+        return load_done(c, w);
+    fprintf(stderr,
+            "halcyon %s: no unfinished run with these options and targets: starting a new one\n",
+            o->command);
+    return results_start_run(c->results, run, targets, c->n_targets, w);
+}
+
+int campaign_open_results(struct campaign *c, const struct chosen_cases *chosen,
+                          const struct device_facts *facts,
+                          int (*load_done)(struct campaign *c, struct why *w), struct why *w)
+{
+    const struct options *o = c->options;
+    TRY(results_open(o->db, RESULTS_WRITE, &c->results, w));
+    struct target_row targets[MAX_TARGETS];
+    for (uint32_t t = 0; t < c->n_targets; t++)
+        targets[t] = (struct target_row){ .uri = o->target[t],
+                                          .name = facts[t].name,
+                                          .version = facts[t].version,
+                                          .type = facts[t].type,
+                                          .hal = facts[t].hal };
+    char *command = command_line(chosen), *options = options_json(chosen);
+    const char *judge = is_command(o, "conform") ? judge_name[JUDGE_RULES]
+                        : o->judge != JUDGE_AUTO ? judge_name[o->judge]
+                        : is_command(o, "run")   ? judge_name[JUDGE_CTS]
+                                                 : judge_name[JUDGE_BOUND];
+    struct run_row run = { .kind = o->command,
+                           .command = command,
+                           .options = options,
+                           .judge = judge,
+                           .n_cases = campaign_shard(o, c->cases->n),
+                           .unloaded = c->cases->unloaded,
+                           .n_unloaded = c->cases->n_unloaded };
+    int failed =
+        command && options ? start_or_resume(c, &run, targets, load_done, w) : why_no_memory(w);
+    free(command);
+    free(options);
+    return failed;
+}
+
+/* ---- the end */
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    stop_signal = number;
+}
+
+const volatile sig_atomic_t *campaign_catch_signals(void)
+{
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return &stop_signal;
+}
+
+/* From now on a signal ends the process; one that has come during the last case ends a run that
+ * would be complete as an interrupted one, which --resume finishes. */
+static void release_signals(struct campaign *c)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    if (stop_signal)
+        c->end = CAMPAIGN_STOPPED;
+}
+
+static const char *const ended[] = {
+    [CAMPAIGN_COMPLETE] = NULL,
+    [CAMPAIGN_STOPPED] = "interrupted",
+    [CAMPAIGN_FAILURES] = "ended by --max-failures",
+    [CAMPAIGN_TIME] = "ended by --for",
+};
+
+static void set_compared(uint32_t target, uint64_t compared, void *user)
+{
+    struct campaign *c = user;
+    if (target < c->n_targets)
+        c->totals[target].compared = compared;
+}
+
+static void print_summary(struct campaign *c, void (*print)(const struct summary *s, void *user),
+                          void *user)
+{
+    const struct options *o = c->options;
+    struct summary s = { .target = c->target,
+                         .totals = c->totals,
+                         .n_targets = c->n_targets,
+                         .n_cases = c->n_planned,
+                         .not_run = c->n_items - c->done,
+                         .ended = ended[c->end],
+                         .seconds = console_now() - o->begun,
+                         .run = results_run(c->results),
+                         .db = o->db,
+                         .note = c->note,
+                         .n_notes = c->n_notes,
+                         .baselines = o->json ? expectations_json(c->expectations) : NULL,
+                         .cases = c->cases };
+    if (print && !o->json)
+        print(&s, user);
+    else
+        console_summary(&c->console, &s);
+    if (!o->json)
+        expectations_print(c->expectations, stdout, o->verbosity > 0 ? 0 : MOST_FINDINGS);
+}
+
+int campaign_end_record(struct campaign *c, const struct chosen_cases *chosen,
+                        void (*print)(const struct summary *s, void *user), void *user,
+                        struct why *w)
+{
+    const struct options *o = c->options;
+    int64_t run = results_run(c->results);
+    release_signals(c);
+    /* The database has those of a resumed run's first part, too, and not those of amended cases. */
+    TRY(results_each_target(c->results, set_compared, c, w));
+    if (c->end == CAMPAIGN_COMPLETE)
+        TRY(results_finish_run(c->results, console_now() - o->begun, w));
+    struct recorded_filter filter = { .run = run };
+    bool partial = c->end != CAMPAIGN_COMPLETE || o->n_shards > 1 || chosen_cases_are_part(chosen);
+    TRY(expectations_check(c->expectations, c->results, &filter, partial, w));
+    print_summary(c, print, user);
+    char host[HOST_NAME_MAX + 1] = "";
+    TRY(export_write(c->results, o, run, gethostname(host, sizeof host - 1) == 0 ? host : NULL, w));
+    if (c->end != CAMPAIGN_COMPLETE)
+        fprintf(stderr, "halcyon %s: %s; the same command with --resume continues the run\n",
+                o->command, ended[c->end]);
+    if (c->end == CAMPAIGN_STOPPED)
+        return 128 + (int) stop_signal;
+    return unloaded_status(o, c->cases,
+                           campaign_failures(c) || expectations_fail(c->expectations)
+                               ? EXIT_NOT_CONFORMING
+                               : EXIT_CONFORMING);
+}
+
+int campaign_exit(struct campaign *c, int status, const struct why *w)
+{
+    const struct options *o = c->options;
+    if (status < 0)
+        status = print_error(o, w);
+    if (status == EXIT_OURS && c->results && results_run(c->results))
+        fprintf(stderr, "halcyon %s: the same command with --resume continues run %lld\n",
+                o->command, (long long) results_run(c->results));
+    campaign_done(c);
+    results_close(c->results);
+    expectations_free(c->expectations);
+    return status;
+}
