@@ -93,9 +93,18 @@ static int read_immutable(const char *path, sqlite3 **ret_db, struct why *w)
     return 0;
 }
 
+int database_check_path(const char *path, struct why *w)
+{
+    struct stat s;
+    REQUIRE(w, stat(path, &s) < 0 || !S_ISDIR(s.st_mode),
+            "%s: is a folder; expected the file of a results database", path);
+    return 0;
+}
+
 int database_read(const char *path, sqlite3 **ret_db, struct why *w)
 {
     sqlite3 *db = NULL;
+    TRY(database_check_path(path, w));
     if (access(path, R_OK) < 0)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)

@@ -6,6 +6,9 @@
 
 struct sqlite3;
 
+/* Fails with WHY_INVALID where the path is that of a folder. */
+int database_check_path(const char *path, struct why *w);
+
 /* Opens an SQLite database for reading, also in a folder where nothing can be written (an archive,
  * another user's): SQLite's readers of a WAL database normally create files beside it.  Does not
  * check that it is a results database.  *ret_db is to be closed with sqlite3_close(). */

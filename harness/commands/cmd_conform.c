@@ -257,8 +257,14 @@ static int run_rules(struct conform_command *k, struct chosen_cases *chosen, str
                          .seconds = console_now() - o->begun,
                          .note = k->c.note,
                          .n_notes = k->c.n_notes,
-                         .not_run = k->c.n_items - k->c.done };
-    print_summary(&s, k);
+                         .not_run = k->c.n_items - k->c.done,
+                         .n_cases = k->c.n_items,
+                         .totals = k->c.totals,
+                         .cases = &k->rules };
+    if (o->json)
+        console_summary(&k->c.console, &s);
+    else
+        print_summary(&s, k);
     if (*k->options.stop)
         return 128 + (int) *k->options.stop;
     return campaign_failures(&k->c) ? EXIT_NOT_CONFORMING : EXIT_CONFORMING;
@@ -310,6 +316,25 @@ static int run_command(const struct options *o, struct chosen_cases *chosen)
     cases_done(&k.rules);
     cases_done(&k.models);
     return status;
+}
+
+int conform_replay(const struct options *o, const char *name)
+{
+    struct options one = *o;
+    struct conform_case c;
+    struct why why = { 0 };
+
+    if (conform_parse_name(name, &c, &why) < 0)
+        return print_error(o, &why);
+    one.suite[0] = c.rule;
+    one.n_suites = 1;
+    one.version = c.version;
+    one.seed = c.parameters.seed;
+    one.stress = c.parameters.stress;
+    one.models = c.parameters.models;
+    one.verbosity = o->verbosity < 0 ? -1 : 1;
+    one.jobs = 1;
+    return run_command(&one, NULL);
 }
 
 int cmd_conform(const struct options *o)

@@ -8,6 +8,7 @@
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/commands/commands.h"
+#include "harness/conform/conform_cases.h"
 #include "harness/run/campaign.h"
 #include "harness/run/debugger.h"
 #include "harness/run/devices.h"
@@ -135,6 +136,27 @@ static int find_case(struct replay *p, struct why *w)
     return 0;
 }
 
+/* A rule of `halcyon conform`: its name is enough, and the database knows where it did not hold. */
+static int replay_rule(struct replay *p, struct why *w)
+{
+    const struct options *o = p->o;
+    TRY(look_up(p, o->argument[0], w));
+    if (p->in_database)
+        TRY(use_recorded_options(p, w));
+    REQUIRE(w, !o->gdb,
+            "--gdb: the driver of a rule is in the process that checks it; expected "
+            "gdb --args halcyon replay --in-process");
+    REQUIRE(w, p->effective.n_targets, "no target given; expected -d TARGET%s",
+            p->in_database ? " (the recorded rule holds on all its targets)" : "");
+    return conform_replay(&p->effective, o->argument[0]);
+}
+
+static bool is_rule(const char *what)
+{
+    return strncmp(what, conform_case_prefix, strlen(conform_case_prefix)) == 0 &&
+           access(what, F_OK) != 0;
+}
+
 /* ---- running it */
 
 /* With --gdb: the case runs in this process, which has the terminal, and the driver in its own. */
@@ -199,12 +221,15 @@ int cmd_replay(const struct options *o)
     struct replay p = { .o = o, .effective = *o, .cases.keep_going = true };
     struct why why = { 0 };
     int status = options_expect(o, 1, 1, "CASE or FILE", &why);
-    if (!status)
+    if (!status && is_rule(o->argument[0])) {
+        status = replay_rule(&p, &why);
+    } else if (!status) {
         status = find_case(&p, &why);
-    if (!status)
-        status = cases_validate(&p.cases, &why);
-    if (!status)
-        status = run_again(&p, &why);
+        if (!status)
+            status = cases_validate(&p.cases, &why);
+        if (!status)
+            status = run_again(&p, &why);
+    }
     cases_done(&p.cases);
     recorded_case_done(&p.found);
     return status < 0 ? print_error(o, &why) : status;

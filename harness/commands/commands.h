@@ -23,6 +23,10 @@ int cmd_report(const struct options *o);
 int cmd_merge(const struct options *o);
 int cmd_help(const struct options *o);
 
+/* Checks the rule that a case of that name is (harness/conform/conform_cases.h) again on the targets
+ * of the options; nothing is recorded.  Returns the exit status. */
+int conform_replay(const struct options *o, const char *name);
+
 /* Runs a campaign as `run` and `random` do: completes the options, makes the cases, chooses some,
  * runs them, records and prints the verdicts.  Returns the exit status.  make: fills *cases, which
  * is zeroed, from c->options, and calls chosen_cases_select(). */

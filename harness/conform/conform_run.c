@@ -246,6 +246,9 @@ static void describe_death(const struct worker_pool_death *d, char *text, size_t
 {
     if (d->nonsense[0])
         snprintf(text, size, "the worker sent nonsense: %s", d->nonsense);
+    else if (d->memory)
+        snprintf(text, size, "exceeds the memory limit: it uses %.1f MiB",
+                 (double) d->memory / (1 << 20));
     else if (d->hang)
         snprintf(text, size, "no progress for %.0f s", d->seconds);
     else if (d->signal)
@@ -496,12 +499,15 @@ static int run_jobs(struct running *r, struct why *w)
                                                   .complete = complete,
                                                   .enough = has_enough,
                                                   .tick = tick };
+    const uint64_t most = r->work.scratch ? r->o->memory_limit : 0;
     const struct worker_pool_options pool = { .workers = r->o->jobs,
                                               .timeout = r->o->timeout,
                                               .longest = longest_rule(r->o->timeout),
                                               .longest_message = sizeof(struct conform_result),
                                               .in_process = r->o->in_process,
                                               .one_by_one = r->o->rerun || r->o->calls.enough,
+                                              .memory = most,
+                                              .most = most,
                                               .stop = r->o->stop };
     size_t size = (r->n_jobs + 1) * sizeof(struct conform_progress);
 

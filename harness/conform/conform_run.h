@@ -66,7 +66,7 @@ struct conform_options {
     double timeout; /* seconds without a check after which a driver hangs */
     bool in_process;
     uint32_t rerun;        /* runs more of an item that does not hold, each in a new process */
-    uint64_t memory_limit; /* bytes for a worker, which the driver is in; 0: none */
+    uint64_t memory_limit; /* bytes for a worker that an isolated driver is in; 0: any */
     struct conform_calls calls;
     const volatile sig_atomic_t *stop;
 };

@@ -20,6 +20,7 @@
 #include "harness/run/worker_pool_internal.h"
 #include "harness/trace/trace_file.h"
 #include "sim/base/process_clock.h"
+#include "sim/isolation/host_process.h"
 
 enum {
     TICK_MS = 50,
@@ -43,7 +44,9 @@ struct worker {
     bool has_started;                /* its start() has returned */
     bool is_ending;                  /* it gets no more jobs and closes its targets; its job, if
                                         any, is for the worker that takes its place */
-    uint64_t timed;                  /* worker_since() when the clock was started */
+    uint64_t begun_with, used; /* with options->most: bytes of anonymous memory at its start; more
+                                  than these */
+    uint64_t timed;            /* worker_since() when the clock was started */
     struct process_clock clock;
 };
 
@@ -140,6 +143,7 @@ static int worker_spawn(struct worker_pool *p, struct worker *k, struct why *w)
     k->heard = clock_steady_ns();
     k->in.length = 0;
     k->n_completed = 0;
+    k->begun_with = p->options->most ? host_memory_of(pid) : 0;
     k->nonsense[0] = 0;
     k->has_started = k->is_ending = false;
     return 0;
@@ -282,7 +286,10 @@ static int read_some(struct worker *k)
     return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
-static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struct why *w);
+/* Why the parent ends a worker, if it does. */
+enum ending { ENDED_ITSELF, ENDED_LATE, ENDED_TOO_LARGE };
+
+static int worker_lost(struct worker_pool *p, struct worker *k, enum ending why, struct why *w);
 
 static int worker_read(struct worker_pool *p, struct worker *k, struct why *w)
 {
@@ -294,14 +301,14 @@ static int worker_read(struct worker_pool *p, struct worker *k, struct why *w)
         int r = take_frames(p, k, &why);
         if (r > 0) {
             snprintf(k->nonsense, sizeof k->nonsense, "%.150s", why.text);
-            return worker_lost(p, k, false, w);
+            return worker_lost(p, k, ENDED_ITSELF, w);
         }
         if (r < 0) {
             *w = why;
             return -1;
         }
     }
-    return more < 0 ? worker_lost(p, k, false, w) : 0;
+    return more < 0 ? worker_lost(p, k, ENDED_ITSELF, w) : 0;
 }
 
 static uint64_t worker_since(const struct worker *k)
@@ -338,9 +345,9 @@ static int lost_at_item(struct worker_pool *p, struct worker *k, const struct wo
 }
 
 /* The worker has ended by itself, or is too slow and is ended here.  A new one takes over. */
-static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struct why *w)
+static int worker_lost(struct worker_pool *p, struct worker *k, enum ending why, struct why *w)
 {
-    bool started = k->has_started;
+    bool started = k->has_started, hang = why == ENDED_LATE;
     struct worker_pool_death d = { .hang = hang,
                                    .is_first = !k->n_completed,
                                    .after = k->completed,
@@ -348,7 +355,8 @@ static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struc
                                    .step = atomic_load(&k->slot->step) };
     d.seconds = (double) (clock_steady_ns() - worker_since(k)) * 1e-9;
     memcpy(d.nonsense, k->nonsense, sizeof d.nonsense);
-    bool ended_here = hang || d.nonsense[0];
+    d.memory = why == ENDED_TOO_LARGE ? k->used : 0;
+    bool ended_here = why != ENDED_ITSELF || d.nonsense[0];
     if (ended_here)
         kill(k->pid, SIGKILL);
     int status = worker_reap(k);
@@ -372,6 +380,14 @@ static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struc
     return 0;
 }
 
+/* Whether it uses more memory than it may. */
+static bool is_too_large(const struct worker_pool *p, struct worker *k)
+{
+    uint64_t now = p->options->most ? host_memory_of(k->pid) : 0;
+    k->used = now > k->begun_with ? now - k->begun_with : 0;
+    return k->used > p->options->most;
+}
+
 static bool is_slow(struct worker *k, const struct worker_pool_options *o)
 {
     const uint64_t since = worker_since(k), limit = (uint64_t) (o->timeout * 1e9);
@@ -385,16 +401,19 @@ static bool is_slow(struct worker *k, const struct worker_pool_options *o)
     return process_clock_elapsed(&k->clock) >= limit + atomic_load(&k->slot->allowed);
 }
 
-static int end_the_slow(struct worker_pool *p, struct why *w)
+static int end_some(struct worker_pool *p, struct why *w)
 {
     for (unsigned i = 0; i < p->n_workers; i++) {
         struct worker *k = &p->worker[i];
-        if (!k->pid || worker_idle(k) || !is_slow(k, p->options))
+        if (!k->pid || worker_idle(k))
+            continue;
+        bool too_large = is_too_large(p, k);
+        if (!too_large && !is_slow(k, p->options))
             continue;
         siginfo_t info = { 0 };
         bool ended = waitid(P_PID, (id_t) k->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
                      info.si_pid == k->pid;
-        TRY(worker_lost(p, k, !ended, w));
+        TRY(worker_lost(p, k, ended ? ENDED_ITSELF : too_large ? ENDED_TOO_LARGE : ENDED_LATE, w));
     }
     return 0;
 }
@@ -410,7 +429,7 @@ static int worker_pool_wait(struct worker_pool *p, struct pollfd *polled, struct
     for (unsigned i = 0; i < p->n_workers; i++)
         if (polled[i].fd >= 0 && polled[i].revents)
             TRY(worker_read(p, &p->worker[i], w));
-    TRY(end_the_slow(p, w));
+    TRY(end_some(p, w));
     if (p->work->tick && clock_steady_ns() - p->ticked >= TICK_MS * 1000000u) {
         TRY(p->work->tick(p->user, w));
         p->ticked = clock_steady_ns();

@@ -31,6 +31,8 @@ struct worker_pool_options {
     bool in_process;          /* no workers: everything in this process, for a debugger */
     bool one_by_one; /* a worker gets an item at a time: required for again(), exact for enough() */
     uint64_t memory; /* bytes of address space in addition, for drivers that may use more */
+    uint64_t most;   /* bytes of anonymous memory that a worker may use more than at its start, when
+                      * drivers run in it; 0: any */
     bool loud;       /* output of workers goes to stderr; else it is kept to explain a death */
     const volatile sig_atomic_t *stop; /* not 0: stop soon; may be NULL */
 };
@@ -38,6 +40,7 @@ struct worker_pool_options {
 /* How a worker ended in the middle of an item. */
 struct worker_pool_death {
     bool hang;          /* killed by the parent after a time-out */
+    uint64_t memory;    /* killed by the parent when it used so many bytes; 0: it was not */
     bool is_first;      /* in the first item of this worker */
     uint64_t after;     /* else: the item that it completed before */
     char nonsense[160]; /* killed by the parent because its messages made no sense: why; else "" */

@@ -155,6 +155,7 @@ int results_open(const char *path, enum results_mode mode, struct results **ret_
             "--db '%s': expected the path of a file; what SQLite opens by this name is none that "
             "--resume, replay and report could read",
             path);
+    TRY(database_check_path(path, w));
     struct results *r = calloc(1, sizeof *r);
     if (!r || !(r->path = strdup(path))) {
         free(r);

@@ -266,8 +266,7 @@ static void note_death(struct host_process *h, const struct host_death *as,
 
 /* ---- memory */
 
-/* Bytes of anonymous memory that a process uses, swapped out or not; 0 where it cannot be read. */
-static uint64_t memory_of(pid_t pid)
+uint64_t host_memory_of(pid_t pid)
 {
     char path[64], line[128];
     uint64_t sum = 0, kilobytes = 0;
@@ -287,7 +286,7 @@ static uint64_t memory_of(pid_t pid)
 static bool is_too_large(struct host_process *h, const struct host_options *o,
                          struct host_death *ret_death)
 {
-    uint64_t memory = o->memory_limit ? memory_of(host_driver_process(h)) : 0;
+    uint64_t memory = o->memory_limit ? host_memory_of(host_driver_process(h)) : 0;
 
     if (memory <= o->memory_limit)
         return false;

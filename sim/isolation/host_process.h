@@ -74,4 +74,7 @@ pid_t host_driver_process(const struct host_process *h);
  * without control characters.  False: nothing. */
 bool host_take_prints(struct host_process *h, char *ret_text, size_t size);
 
+/* Bytes of anonymous memory that a process uses, swapped out or not; 0 where it cannot be read. */
+uint64_t host_memory_of(pid_t pid);
+
 #endif
