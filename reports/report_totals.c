@@ -105,7 +105,28 @@ static const struct totals totals[] = {
       "JOIN "
       "(SELECT DISTINCT case_id, type FROM case_operations) o USING (case_id)",
       "avg(conforming), key" },
+    { "Conformance suites",
+      "rules of halcyon conform, in all HAL versions that were checked; least conforming first; "
+      "elements compared are checks here",
+      "suite", NULL,
+      /* conform/1.3/model/M9 */
+      "SELECT substr(rule, 1, instr(rule, '/') - 1) AS key, '' AS more, verdict, checked, ms, "
+      "conforming FROM (SELECT *, substr(name, 9 + instr(substr(name, 9), '/')) AS rule FROM shown "
+      "WHERE name GLOB 'conform/*')",
+      "avg(conforming), key" },
 };
+
+/* A table without rows is left out. */
+static int put_table_if_any(const struct report *r, const struct totals *t, struct why *w)
+{
+    int64_t n = 0;
+    char *count = sqlite3_mprintf("SELECT count(*) FROM (%s)", t->from);
+    if (!count)
+        return why_no_memory_for(w, "a query");
+    int failed = report_number(r, count, &n, w);
+    sqlite3_free(count);
+    return failed || !n ? failed : put_table(r, t, w);
+}
 
 static int put_slow(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
 {
@@ -134,7 +155,7 @@ int report_put_totals(const struct report *r, struct why *w)
     if (!r->n)
         return 0;
     for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++)
-        TRY(put_table(r, &totals[i], w));
+        TRY(put_table_if_any(r, &totals[i], w));
 
     fputs("<h2>Slowest</h2>\n<div class=\"card scroll\"><table>\n<thead><tr><th>case</th>"
           "<th>target</th><th>verdict</th><th class=\"n\">wall clock</th>"
