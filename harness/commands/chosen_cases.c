@@ -188,7 +188,7 @@ int chosen_cases_begin(struct chosen_cases *c, const struct options *o, struct w
 bool chosen_cases_are_part(const struct chosen_cases *c)
 {
     const struct options *o = &c->options;
-    return o->only.n || o->lists.n || o->exclude.n || o->failed;
+    return o->only.n || o->lists.n || o->exclude.n || o->failed || o->n_suites || o->version;
 }
 
 int chosen_cases_select(struct chosen_cases *c, struct cases *cases, const char *hint,

@@ -140,6 +140,8 @@ static int find_case(struct replay *p, struct why *w)
 static int replay_rule(struct replay *p, struct why *w)
 {
     const struct options *o = p->o;
+    struct conform_case c;
+    TRY(conform_parse_name(o->argument[0], &c, w));
     TRY(look_up(p, o->argument[0], w));
     if (p->in_database)
         TRY(use_recorded_options(p, w));

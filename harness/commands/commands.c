@@ -31,7 +31,8 @@ const struct command command_table[] = {
       "Checks what the HAL requires of a driver besides right numbers: that invalid models and\n"
       "requests are rejected, what each kind of execution returns, caching, deadlines, fences,\n"
       "bursts, buffers, versions. Each rule is checked in a process of its own. A violation is\n"
-      "explained and printed with the command that repeats it. --list prints the rules.",
+      "explained and printed with the command that repeats it. --list prints the rules. Verdicts\n"
+      "are written to the results database; a rule is a case there, such as conform/1.3/model/M9.",
       cmd_conform },
     { "selftest", CMD_SELFTEST, "[--fault NAME...] [--all] [-j N]",
       "check that the rules of conform find the planted faults",
@@ -44,10 +45,11 @@ const struct command command_table[] = {
     { "replay", CMD_REPLAY, "CASE|FILE [-d TARGET...]",
       "run one case again and explain the verdict",
       "Runs one case alone and shows how each output compares. CASE is the name of a case in the\n"
-      "results database, or of a random case, such as random/v1/op=ADD/s7/i123: its name has all\n"
-      "that it is generated from. FILE is a spec file or a model; --case selects from it. Without\n"
-      "-d the targets are those on which the recorded case did not conform. Nothing is written to\n"
-      "the database.",
+      "results database, of a random case, such as random/v1/op=ADD/s7/i123, which has all that "
+      "it\n"
+      "is generated from, or of a rule, such as conform/1.3/model/M9. FILE is a spec file or a\n"
+      "model; --case selects from it. Without -d the targets are those on which the recorded case\n"
+      "did not conform. Nothing is written to the database.",
       cmd_replay, VALUE_FILE },
     { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [--for-level L] [-o FILE]",
       "draw or convert a model (graphDump)",
@@ -105,7 +107,8 @@ const struct command command_table[] = {
       "Writes the verdicts of the results database that do not conform, one per line with "
       "verdict,\n"
       "stage, status and operation, as a file to edit and to keep under version control, which\n"
-      "--baseline of 'halcyon run' and 'halcyon random' reads. --update rewrites such files: what\n"
+      "--baseline of 'halcyon run', 'random' and 'conform' reads. --update rewrites such files: "
+      "what\n"
       "has changed is added, replaced or removed. --check prints what the recorded verdicts give\n"
       "that the files do not expect, and the reverse; the exit status is that of a run with them.\n"
       "Verdicts are the newest of each case, or those of --run N.",
