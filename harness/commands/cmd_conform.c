@@ -302,10 +302,12 @@ static int run_command(const struct options *o, struct chosen_cases *chosen)
                              .target = o->target,
                              .n_targets = o->n_targets };
     int status = load_models(&k, &why);
-    if (status == 0 && o->list)
+    if (status == 0 && o->list) {
         conform_print_list();
-    else if (status == 0)
+        status = unloaded_status(o, &k.rules, EXIT_CONFORMING);
+    } else if (status == 0) {
         status = run_rules(&k, chosen, &why);
+    }
     status = campaign_exit(&k.c, status, &why);
     conform_cases = NULL;
     for (uint64_t i = 0; k.final && i < k.run.n_items; i++)

@@ -108,7 +108,7 @@ void conform_worker_item(struct worker_pool_link *l, uint64_t index, uint32_t st
     struct worker *k = state;
     const struct conform_work *work = user;
     const struct conform_job *job = &work->job[index];
-    struct {
+    struct sent {
         struct conform_message message;
         char printed[CONFORM_PRINTED];
     } sent = { .message.result = { .end = CONFORM_FAILED, .failures = 1, .n_findings = 1 } };
@@ -131,5 +131,5 @@ void conform_worker_item(struct worker_pool_link *l, uint64_t index, uint32_t st
     keep_alive(k);
     sent.message.ms = (double) (clock_steady_ns() - k->progress->begun) * 1e-6;
     size_t n = worker_pool_printed(l, sent.printed, sizeof sent.printed);
-    worker_pool_send(l, &sent, offsetof(typeof(sent), printed) + n);
+    worker_pool_send(l, &sent, offsetof(struct sent, printed) + n);
 }
