@@ -1,5 +1,4 @@
 /* halcyon conform: the rules of the HAL on drivers, recorded in the results database. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

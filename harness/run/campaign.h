@@ -72,7 +72,7 @@ bool campaign_is_done(const struct campaign *c, uint64_t ordinal, uint32_t targe
 
 /* For cases that are not run by campaign_run(), and end on one target at a time: applies the
  * expectations to the verdict, counts it, and writes it with the case.  `suite` as in struct
- * case_row.  texts: of which what belongs to a conforming verdict only is left out. */
+ * case_row.  Sets those of `texts` to NULL that a conforming verdict does not have. */
 int campaign_add_verdict(struct campaign *c, uint64_t ordinal, uint32_t target, const char *suite,
                          struct check_result *r, struct verdict_texts *texts, struct why *w);
 /* Before the first case: notes what confines the drivers of isolated targets, or does not. */
