@@ -11,7 +11,7 @@
 #include "harness/commands/commands.h"
 
 /* The files of harness/skeleton/, and the headers of sim/, embedded as strings. */
-extern const char skeleton_c[], kernels_c[], kernels_h[], conv_2d_c[], skeleton_mk[],
+extern const char skeleton_c[], kernels_c[], kernels_h[], kernel_conv_2d_c[], skeleton_mk[],
     skeleton_build[], skeleton_md[], hal_h[], hal_validate_h[];
 
 static const struct {
@@ -21,7 +21,7 @@ static const struct {
 } files[] = {
     { "driver.c", skeleton_c, "", 0 },
     { "kernels.c", kernels_c, "", 0 },
-    { "conv_2d.c", conv_2d_c, "", 0 },
+    { "kernel_conv_2d.c", kernel_conv_2d_c, "", 0 },
     { "kernels.h", kernels_h, "", 0 },
     { "hal.h", hal_h, "", 0 },
     { "hal_validate.h", hal_validate_h, "", 0 },

@@ -1,5 +1,5 @@
 /* The kernels of @NAME@: ADD, and SVDF, which has an input that may be omitted and two outputs.
- * conv_2d.c has another one.  Fill in: yours. */
+ * kernel_conv_2d.c has another one.  Fill in: yours. */
 #include "kernels.h"
 
 #include <stdlib.h>

@@ -51,7 +51,7 @@ size_t element_size(int32_t type);
 /* Number of elements; UINT64_MAX: too many. */
 uint64_t element_count(const struct operand *o);
 
-/* conv_2d.c */
+/* kernel_conv_2d.c */
 bool conv_2d_supports(const struct arguments *a);
 bool conv_2d_shape(struct arguments *a);
 void conv_2d_run(const struct arguments *a);

@@ -6,7 +6,7 @@
  * The parts to replace are marked "Fill in:", in this order:
  *
  *   1. the device: name, version, type, performance
- *   2. kernels.c, conv_2d.c: the operations that it supports, in which types and shapes
+ *   2. kernels.c, kernel_conv_2d.c: the operations that it supports, in which types and shapes
  *   3. the prepared model: here an interpreted copy of the model; yours compiles it
  *   4. the methods that are NULL here: fences, bursts, caching, memory domains */
 #include <float.h>

@@ -8,7 +8,7 @@ export HALCYON ?=
 export written_by := @HALCYON@
 halcyon = "$${HALCYON:-$$(command -v "$$written_by" || echo halcyon)}"
 
-sources = driver.c kernels.c conv_2d.c
+sources = driver.c kernels.c kernel_conv_2d.c
 headers = kernels.h hal.h hal_validate.h
 build = $(CC) -std=c11 -D_DEFAULT_SOURCE $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $(sources) $(LDLIBS)
 operations = ADD CONV_2D SVDF

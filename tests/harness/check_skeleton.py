@@ -111,7 +111,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         run(halcyon, "new-driver", "my-own-driver")
-        sources = [f"my-own-driver/{name}.c" for name in ("driver", "kernels", "conv_2d")]
+        sources = [f"my-own-driver/{name}.c" for name in ("driver", "kernels", "kernel_conv_2d")]
         for language, compiler in LANGUAGES.items():
             run(*compiler, *COMPILE, "-o", f"{language}.so", *sources)
             target = f"lib:./{language}.so"
