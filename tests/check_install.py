@@ -129,7 +129,7 @@ def check_driver(root):
     require((written / "hal.h").read_bytes() == (root / "include/halcyon/hal.h").read_bytes(),
             "hal.h: the installed one differs from the one that new-driver writes")
     for file in installed.iterdir():
-        text = file.read_text().replace("@NAME@", "my_driver")
+        text = file.read_text().replace("@NAME@", "my_driver").replace("@WORD@", "my_driver")
         text = text.replace("@HALCYON@", str(root / "bin/halcyon"))
         require((written / file.name).read_text() == text,
                 f"{file} differs from what new-driver writes")
@@ -141,6 +141,12 @@ def check_pkg_config(root, staged):
     env = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
     flags = shlex.split(call(*command, "--cflags", "halcyon", env=env))
     call("cc", *flags, "-c", "-x", "c", "-", "-o", "hal.o", "-include", "halcyon/hal.h")
+    program = '#include <halcyon/hal_validate.h>\nint main(void) { return !hal_validate_model(0, NULL, NULL, 0); }\n'
+    pathlib.Path("program.c").write_text(program)
+    libraries = shlex.split(call(*command, "--libs", "halcyon", env=env))
+    call("cc", *flags, "program.c", "-o", "program", *libraries)
+    folder = next(flag[2:] for flag in libraries if flag.startswith("-L"))
+    call("env", f"LD_LIBRARY_PATH={folder}", f"{os.getcwd()}/program")
     for variable, file in (("bindir", "halcyon"), ("profilesdir", "cpu.toml"),
                            ("skeletondir", "driver.c")):
         where = shlex.split(call(*command, f"--variable={variable}", "halcyon", env=env))[0]
