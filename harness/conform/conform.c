@@ -118,7 +118,8 @@ struct conform_prepared conform_prepare(struct conform *c, enum hal_version entr
     client->driver = c->driver; /* a rule may use several */
     struct hal_prepared_model *p = driver_client_prepare(client, entry, model, config, &end);
     conform_must(!end.lacks_callback, "prepare_model fails and does not call its callback");
-    require(c, !end.violation[0], "%s: %s", c->state->progress->doing, end.violation);
+    const char *doing = c->state->progress->doing;
+    require(c, !end.violation[0], "%s%s%s", doing, *doing ? ": " : "", end.violation);
     return (struct conform_prepared){ end.launched, end.status, p };
 }
 
