@@ -6,9 +6,20 @@
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 
+static bool is_printable(const char *text)
+{
+    bool ok = *text != 0;
+
+    for (const char *t = text; *t; t++)
+        ok = ok && (unsigned char) *t >= ' ' && *t != 0x7f;
+    return ok;
+}
+
 static void created(struct conform *c, const void *data)
 {
     (void) data;
+    EXPECT(c, c->driver->name && is_printable(c->driver->name), "the driver's name is %s",
+           c->driver->name ? "empty, or has control characters" : "NULL");
     EXPECT(c, c->driver->hal_version >= c->version, "the driver has HAL version %d",
            (int) c->driver->hal_version);
     EXPECT(c, c->driver->get_status(c->driver) <= HAL_DEVICE_UNKNOWN,
@@ -128,7 +139,35 @@ static void version_string(struct conform *c, const void *data)
 
     (void) data;
     EXPECT_STATUS(c, c->driver->get_version_string(c->driver, &text), HAL_NONE, "version string");
-    EXPECT(c, text && *text, "the version string is empty");
+    EXPECT(c, text && is_printable(text), "the version string is %s",
+           text && *text ? "not printable" : "empty");
+}
+
+/* The reason for a failure, in a buffer of this size and of a smaller one. */
+static void failure_text(struct conform *c, const void *data)
+{
+    static const size_t sizes[] = { HAL_TEXT_BYTES, 16, 1 };
+    struct hal_driver *d = c->driver;
+    struct hal_capabilities caps;
+    char text[HAL_TEXT_BYTES + 1];
+
+    (void) data;
+    if (!d->get_failure_text) {
+        conform_not_applicable(c, "the driver gives no reasons for failures");
+        return;
+    }
+    for (int i = 0; i < COUNT(sizes); i++) {
+        memset(text, 0x7e, sizeof text);
+        enum hal_status s = d->get_capabilities(d, (enum hal_version) 9, &caps);
+        d->get_failure_text(d, text, sizes[i]);
+        bool ends = memchr(text, 0, sizes[i]) != NULL;
+        EXPECT(c, s != HAL_NONE && ends && text[sizes[i]] == 0x7e && (!*text || is_printable(text)),
+               "get_failure_text of %zu bytes, after get_capabilities of an unknown version: %s",
+               sizes[i],
+               !ends                       ? "no NUL"
+               : text[sizes[i]] != 0x7e ? "more bytes are written"
+                                           : "control characters");
+    }
 }
 
 static void device_type(struct conform *c, const void *data)
@@ -230,7 +269,8 @@ static void cycle(struct conform *c, const void *data)
 
 static const struct conform_rule rules_of_file[] = {
     { "basic", "B1", HAL_1_0, 0,
-      "the driver opens, with the HAL version asked for and a defined status", created },
+      "the driver opens, with a printable name, the HAL version asked for and a defined status",
+      created },
     { "basic", "B2", HAL_1_0, 0, "get_status reports HAL_DEVICE_AVAILABLE", available },
     { "basic", "B3", HAL_1_0, 0,
       "capabilities at HAL 1.0: time and power of float32 and quant8 tensors are above 0",
@@ -243,7 +283,7 @@ static const struct conform_rule rules_of_file[] = {
     { "basic", "B6", HAL_1_3, 0,
       "capabilities since HAL 1.3: as B5, IF and WHILE above 0, no entry for SUBGRAPH",
       capabilities_1_3 },
-    { "basic", "B7", HAL_1_2, 0, "the version string is not empty", version_string },
+    { "basic", "B7", HAL_1_2, 0, "the version string is printable, not empty", version_string },
     { "basic", "B8", HAL_1_2, 0, "the device type is OTHER, CPU, GPU or ACCELERATOR", device_type },
     { "basic", "B9", HAL_1_2, HAL_1_3,
       "the driver's name contains exactly one '-', neither first nor last", device_name },
@@ -252,6 +292,8 @@ static const struct conform_rule rules_of_file[] = {
     { "basic", "B11", HAL_1_2, 0, "at most 32 model cache files and 32 data cache files are needed",
       cache_files },
     { "basic", "B12", HAL_1_0, 0, "a model with a cyclic data flow is rejected", cycle },
+    { "basic", "B13", HAL_1_0, 0, "reasons for failures are printable, and end within their buffer",
+      failure_text },
 };
 const struct conform_rules conform_rules_basic = { rules_of_file, COUNT(rules_of_file), NULL,
                                                    NULL };

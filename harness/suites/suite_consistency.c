@@ -161,6 +161,8 @@ static uint64_t ask_model(struct conform *c, struct hal_driver *d, const struct 
     enum hal_status s = d->get_supported_operations(d, c->version, &m->hal, supported, &n);
     EXPECT(c, s == HAL_NONE && n == n_operations, "%s: get_supported_operations: %s for %u of %u",
            m->name, hal_status_name(s), n, n_operations);
+    EXPECT(c, !supported[n_operations],
+           "%s: get_supported_operations writes more than %u answers", m->name, n_operations);
     for (uint32_t i = 0; i < n_operations && i < 64; i++)
         answer |= (uint64_t) supported[i] << i;
     free(supported);
@@ -190,20 +192,26 @@ static void ask_models(struct conform *c, unsigned index, void *user)
     }
 }
 
-static void prepare_some(struct conform *c)
+enum { SOME = 80 };
+
+/* Returns their number. */
+static int prepare_some(struct conform *c, struct hal_prepared_model *ret[SOME])
 {
-    for (int i = 0; i < conform_n_models; i += 8)
+    int n = 0;
+
+    for (int i = 0; i < conform_n_models && n < SOME; i += 8)
         if (is_of(c, i)) {
-            struct hal_prepared_model *p = conform_prepare_supported(c, &conform_models[i].hal);
-            if (p)
-                p->methods->release(p);
+            ret[n] = conform_prepare_supported(c, &conform_models[i].hal);
+            n += ret[n] != NULL;
         }
+    return n;
 }
 
 static void supported_agree(struct conform *c, const void *data)
 {
     uint64_t *first = calloc((size_t) conform_n_models + 1, sizeof *first);
     struct supported s = { c->driver, first, "asked in the reverse order", -1 };
+    struct hal_prepared_model *prepared[SOME];
 
     (void) data;
     conform_must(first, "out of memory");
@@ -213,8 +221,12 @@ static void supported_agree(struct conform *c, const void *data)
     ask_models(c, 0, &s);
     s.when = "asked from several threads";
     conform_in_threads(c, THREADS, ask_models, &s);
-    prepare_some(c);
-    s.when = "asked after preparing models";
+    int n = prepare_some(c, prepared);
+    s.when = "asked while models are prepared";
+    ask_models(c, 0, &s);
+    for (int i = 0; i < n; i++)
+        prepared[i]->methods->release(prepared[i]);
+    s.when = "asked after they were released";
     ask_models(c, 0, &s);
     s.driver = conform_open(c);
     s.when = "asked at the target opened once more";

@@ -2,6 +2,8 @@
  * executed meanwhile, wherever the memory lies, whichever preparation and driver computes them, and
  * whichever operands the model has that nothing reads. */
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
@@ -137,6 +139,96 @@ static void after_others(struct repeat *r)
     expect_same(r, r->prepared, &request, "after a request that was rejected");
 }
 
+/* ---- other inputs at the same place */
+
+/* Changes the last element of every tensor by little, so that valid values mostly stay valid. */
+static void change_last_elements(const struct repeat *r, const struct conform_request *q)
+{
+    for (uint32_t i = 0; i < q->hal.n_inputs; i++) {
+        const struct tensor *t = &r->model->example.in[i];
+        size_t size = dtype_info[t->dtype].codec->size, length = q->inputs[i].location.length;
+        bool is_float = t->dtype == DT_F32 || t->dtype == DT_F16;
+        uint8_t *at = conform_request_value(q, &q->inputs[i]);
+        if (q->inputs[i].has_no_value || length < 2 * size || !dtype_info[t->dtype].tensor)
+            continue;
+        at[length - size + (is_float ? size - 2 : 0)] ^= is_float ? 0x40 : 1;
+    }
+}
+
+/* The same request again after its inputs have changed, and after they have changed back; what is
+ * right is taken from a second preparation, which has executed nothing else. */
+static void with_changed_inputs(struct repeat *r)
+{
+    struct hal_prepared_model *p = conform_prepare_supported(r->conform, &r->model->hal);
+    struct repeat changed = *r;
+    struct conform_request q;
+
+    if (!p)
+        return;
+    conform_request(&r->model->example, r->arena, &q);
+    change_last_elements(r, &q);
+    enum hal_status s = run(r, p, &q);
+    changed.first = keep_outputs(r, &q);
+    p->methods->release(p);
+    if (s != HAL_NONE)
+        return;
+    conform_request(&r->model->example, r->arena, &q);
+    expect_same(r, r->prepared, &q, "again");
+    change_last_elements(r, &q);
+    expect_same(&changed, r->prepared, &q, "after its inputs have changed in their place");
+    change_last_elements(r, &q);
+    expect_same(r, r->prepared, &q, "after its inputs have changed back");
+}
+
+/* ---- writes after the end */
+
+enum { LATE_MODELS = 16, LATE_US = 20000 };
+
+/* What is in the outputs' memory after an execution has ended stays there. */
+static void without_late_writes(struct conform *c, const void *data)
+{
+    struct {
+        struct conform_subject subject;
+        const struct conform_kind *kind;
+        bool is_file;
+    } late[LATE_MODELS];
+    int n = 0;
+
+    (void) data;
+    for (int i = 0; i < 2 * conform_n_kinds && n < LATE_MODELS; i++) {
+        const struct hal_execution_config config = client_config();
+        struct conform_subject *s = &late[n].subject;
+        late[n].kind = &conform_kinds[i / 2];
+        late[n].is_file = i % 2;
+        if (!conform_subject_open(c, conform_sum(c), s) ||
+            !conform_can_run(c, s->prepared, late[n].kind, c->version)) {
+            conform_subject_close(s);
+            continue;
+        }
+        if (late[n].is_file)
+            conform_request_use_files(&s->request);
+        enum hal_status status =
+            late[n].kind->run(s->prepared, c->version, &s->request, &config);
+        EXPECT_STATUS(c, status, HAL_NONE, late[n].kind->name);
+        memset(conform_request_value(&s->request, &s->request.outputs[0]), 0x5a,
+               s->request.outputs[0].location.length);
+        n++;
+    }
+    usleep(LATE_US);
+    for (int i = 0; i < n; i++) {
+        struct conform_request *q = &late[i].subject.request;
+        const uint8_t *at = conform_request_value(q, &q->outputs[0]);
+        uint64_t length = q->outputs[0].location.length, same = 0;
+        while (same < length && at[same] == 0x5a)
+            same++;
+        EXPECT(c, same == length, "%s execution: byte %llu of output 0 is written after its end",
+               late[i].kind->name, (unsigned long long) same);
+        if (late[i].is_file)
+            conform_request_close_files(q);
+        conform_subject_close(&late[i].subject);
+    }
+}
+
 /* ---- neighbours */
 
 struct neighbour {
@@ -185,6 +277,20 @@ static void beside_others(struct repeat *r)
 
 /* ---- memory: where the values of a request lie */
 
+static uint64_t page_size(void)
+{
+    return (uint64_t) sysconf(_SC_PAGESIZE);
+}
+
+/* Zeros that begin at a page. */
+static char *pages(struct arena *a, uint64_t size)
+{
+    char *at = arena_alloc(a, size + page_size(), 1);
+
+    conform_must(at, "out of memory");
+    return at + (page_size() - (uintptr_t) at % page_size()) % page_size();
+}
+
 /* Every argument is moved by so many bytes, to an address that no element type needs. */
 static void shift_arguments(const struct repeat *r, struct conform_request *q, uint64_t by)
 {
@@ -193,8 +299,7 @@ static void shift_arguments(const struct repeat *r, struct conform_request *q, u
         uint32_t n = pool ? q->hal.n_outputs : q->hal.n_inputs;
         struct hal_argument *a = pool ? q->outputs : q->inputs;
         uint64_t size = m->size + (n + 1) * by + 64;
-        char *to = arena_alloc(r->arena, size, 1);
-        conform_must(to, "out of memory");
+        char *to = pages(r->arena, size);
         for (uint32_t i = 0; i < n; i++) {
             if (a[i].has_no_value)
                 continue;
@@ -236,10 +341,146 @@ static void expect_in_files(struct repeat *r)
     conform_request_close_files(&q);
 }
 
+/* A pool that no argument lies in. */
+static void add_pool(const struct repeat *r, struct conform_request *q)
+{
+    q->pool[q->hal.n_pools] = q->pool[0];
+    q->pool[q->hal.n_pools].memory.size = 64;
+    q->pool[q->hal.n_pools++].memory.address = pages(r->arena, 64);
+}
+
+/* The memory that `place` returns for each argument, as a pool of its own, the last argument's
+ * first; false: there are too many. */
+static bool separate_pools(const struct repeat *r, struct conform_request *q,
+                           void *(*place)(struct arena *a, uint64_t length))
+{
+    const uint32_t n_in = q->hal.n_inputs, n = n_in + q->hal.n_outputs;
+    const struct hal_request_pool before[2] = { q->pool[0], q->pool[1] };
+
+    if (n > CONFORM_POOLS)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_output = i >= n_in;
+        struct hal_argument *a = is_output ? &q->outputs[i - n_in] : &q->inputs[i];
+        struct hal_memory *m = &q->pool[n - 1 - i].memory;
+        uint64_t length =
+            is_output ? tensor_bytes(&r->model->example.expected[i - n_in]) : a->location.length;
+        const char *from =
+            (const char *) before[is_output].memory.address + a->location.offset;
+        *m = before[is_output].memory;
+        m->size = length ? length : 1;
+        m->address = place(r->arena, m->size);
+        if (a->has_no_value)
+            continue;
+        memcpy(m->address, from, is_output ? 0 : length);
+        a->location = (struct hal_location){ .pool = n - 1 - i, .length = is_output ? m->size : length };
+    }
+    q->hal.n_pools = n;
+    return true;
+}
+
+static void *in_pages(struct arena *a, uint64_t length)
+{
+    return pages(a, length);
+}
+
+/* Memory that ends where a page without access begins; take_away() unmaps it. */
+static void *before_guard(struct arena *a, uint64_t length)
+{
+    uint64_t page = page_size(), size = (length + page - 1) / page * page;
+    char *at = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void) a;
+    conform_must(at != MAP_FAILED && mprotect(at + size, page, PROT_NONE) == 0, "out of memory");
+    return at + size - length;
+}
+
+static void take_away(const struct conform_request *q)
+{
+    uint64_t page = page_size();
+
+    for (uint32_t i = 0; i < q->hal.n_pools; i++) {
+        char *at = q->pool[i].memory.address, *start = at - (uintptr_t) at % page;
+        munmap(start, (uint64_t) (at - start) + q->pool[i].memory.size + page);
+    }
+}
+
+static void in_pools(struct repeat *r)
+{
+    struct conform_request q;
+
+    conform_request(&r->model->example, r->arena, &q);
+    add_pool(r, &q);
+    expect_same(r, r->prepared, &q, "with a pool that no argument lies in");
+    conform_request(&r->model->example, r->arena, &q);
+    if (separate_pools(r, &q, in_pages))
+        expect_same(r, r->prepared, &q, "with a pool for each argument");
+    conform_request(&r->model->example, r->arena, &q);
+    if (r->conform->is_remote || !separate_pools(r, &q, before_guard))
+        return;
+    conform_doing(r->conform, "%s with arguments that end before memory without access",
+                  r->model->name);
+    expect_same(r, r->prepared, &q, "with arguments that end before memory without access");
+    take_away(&q);
+}
+
+/* The outputs' memory contains something else before. */
+static void in_used_memory(struct repeat *r)
+{
+    static const uint8_t bytes[] = { 0x00, 0x3f, 0xff };
+    struct conform_request q;
+
+    for (int i = 0; i < COUNT(bytes); i++) {
+        conform_request(&r->model->example, r->arena, &q);
+        memset(q.pool[1].memory.address, bytes[i], q.pool[1].memory.size);
+        expect_same(r, r->prepared, &q, "with other contents of the outputs' memory before");
+    }
+}
+
+/* The first two inputs of the same type and shape; false: there are none. */
+static bool find_alike(const struct example *e, uint32_t n, uint32_t *ret_i, uint32_t *ret_k)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = i + 1; k < n; k++)
+            if (e->in[i].data && e->in[k].data && e->in[i].dtype == e->in[k].dtype &&
+                e->in[i].shape.rank == e->in[k].shape.rank &&
+                tensor_bytes(&e->in[i]) == tensor_bytes(&e->in[k]) && tensor_bytes(&e->in[i]) &&
+                e->in[i].scale == e->in[k].scale && e->in[i].zero == e->in[k].zero) {
+                *ret_i = i;
+                *ret_k = k;
+                return true;
+            }
+    return false;
+}
+
+/* Two inputs of the same value at one location, and at two.  The value may be invalid for one of
+ * them: then nothing is compared. */
+static void with_one_location(struct repeat *r)
+{
+    struct repeat alike = *r;
+    struct conform_request q;
+    uint32_t i, k;
+
+    conform_request(&r->model->example, r->arena, &q);
+    if (!find_alike(&r->model->example, q.hal.n_inputs, &i, &k))
+        return;
+    memcpy(conform_request_value(&q, &q.inputs[k]), conform_request_value(&q, &q.inputs[i]),
+           q.inputs[i].location.length);
+    if (run(r, r->prepared, &q) != HAL_NONE)
+        return;
+    alike.first = keep_outputs(r, &q);
+    conform_request(&r->model->example, r->arena, &q);
+    q.inputs[k].location = q.inputs[i].location;
+    expect_same(&alike, r->prepared, &q, "with two inputs at one location");
+}
+
 static void placed_elsewhere(struct repeat *r)
 {
     struct conform_request q;
 
+    in_pools(r);
+    in_used_memory(r);
+    with_one_location(r);
     for (uint64_t by = 1; by <= 64; by *= 4) {
         conform_request(&r->model->example, r->arena, &q);
         shift_arguments(r, &q, by);
@@ -273,6 +514,66 @@ static void prepared_again(struct repeat *r)
     p->methods->release(p);
     conform_request(&r->model->example, r->arena, &q);
     expect_same(r, r->prepared, &q, "after the second preparation was released");
+}
+
+/* ---- a model that its client overwrites and frees once it is prepared */
+
+/* What the model consists of, except for dimensions, as a copy of its own. */
+struct model_copy {
+    struct hal_model hal;
+    struct hal_operand *operands;
+    struct hal_operation *operations;
+    uint32_t *inputs, *outputs;
+    uint8_t *values;
+};
+
+static void copy_model(const struct hal_model *m, struct arena *a, struct model_copy *ret)
+{
+    const struct hal_subgraph *g = &m->main;
+
+    *ret = (struct model_copy){ *m };
+    ret->operands = arena_copy(a, g->operands, g->n_operands * sizeof *g->operands);
+    ret->operations = arena_copy(a, g->operations, g->n_operations * sizeof *g->operations);
+    ret->inputs = arena_copy(a, g->inputs, g->n_inputs * sizeof *g->inputs);
+    ret->outputs = arena_copy(a, g->outputs, g->n_outputs * sizeof *g->outputs);
+    ret->values = arena_copy(a, m->operand_values, m->operand_values_length);
+    ret->hal.main.operands = ret->operands;
+    ret->hal.main.operations = ret->operations;
+    ret->hal.main.inputs = ret->inputs;
+    ret->hal.main.outputs = ret->outputs;
+    ret->hal.operand_values = ret->values;
+}
+
+static void overwrite_model(struct model_copy *m)
+{
+    const struct hal_subgraph g = m->hal.main;
+
+    memset(m->operands, 0xa5, g.n_operands * sizeof *m->operands);
+    memset(m->operations, 0xa5, g.n_operations * sizeof *m->operations);
+    memset(m->inputs, 0xa5, g.n_inputs * sizeof *m->inputs);
+    memset(m->outputs, 0xa5, g.n_outputs * sizeof *m->outputs);
+    if (m->values)
+        memset(m->values, 0xa5, m->hal.operand_values_length);
+    memset(&m->hal, 0xa5, sizeof m->hal);
+}
+
+static void with_model_overwritten(struct repeat *r)
+{
+    struct model_copy copy;
+    struct conform_request q;
+
+    copy_model(&r->model->hal, r->arena, &copy);
+    struct hal_prepared_model *p = conform_prepare_supported(r->conform, &copy.hal);
+    EXPECT(r->conform,
+           !copy.values || memcmp(copy.values, r->model->hal.operand_values,
+                                  r->model->hal.operand_values_length) == 0,
+           "%s: prepare_model changes constants of its argument", r->model->name);
+    overwrite_model(&copy);
+    if (!EXPECT(r->conform, p, "%s: prepared once, but not a second time", r->model->name))
+        return;
+    conform_request(&r->model->example, r->arena, &q);
+    expect_same(r, p, &q, "after its client has overwritten the model that it prepared");
+    p->methods->release(p);
 }
 
 /* ---- operands that nothing reads */
@@ -343,11 +644,19 @@ static const struct conform_rule rules_of_file[] = {
     { "consistency", "neighbours", HAL_1_0, 0, "results do not depend on concurrent executions",
       repeats, REPEATS(beside_others, 3) },
     { "consistency", "memory", HAL_1_0, 0,
-      "results do not depend on offsets, pools, kinds of memory and padding of a request", repeats,
+      "results do not depend on offsets, pools, kinds of memory, earlier contents and padding", repeats,
       REPEATS(placed_elsewhere, 1) },
     { "consistency", "prepared-twice", HAL_1_0, 0,
       "several preparations of a model give the same results, and do not affect each other",
       repeats, REPEATS(prepared_again, 1) },
+    { "consistency", "changed-inputs", HAL_1_0, 0,
+      "a request whose inputs have changed in their place is computed anew", repeats,
+      REPEATS(with_changed_inputs, 1) },
+    { "consistency", "late-writes", HAL_1_0, 0,
+      "nothing is written after the end of an execution", without_late_writes },
+    { "consistency", "model-overwritten", HAL_1_0, 0,
+      "a prepared model needs nothing of the model that its client passed", repeats,
+      REPEATS(with_model_overwritten, 1) },
     { "consistency", "unread", HAL_1_0, 0,
       "constants that no operation reads change neither support nor results", repeats,
       REPEATS(with_unread_operands, 1) },
