@@ -162,15 +162,23 @@ static bool longer(struct files *f, uint32_t turn)
     return more < 256;
 }
 
-static bool shorter(struct files *f, uint32_t turn)
+static bool cut_each(struct kind_of_file files, uint32_t turn)
 {
-    uint32_t n = f->n_model + f->n_data;
-    int fd = *files_any(f, turn % n);
-    off_t length = files_length(fd);
+    off_t length = files_length(files.fd[turn % files.n]);
     off_t less[] = { length - 1, length / 2, 72, 71, 8, 1, 0 };
 
-    MUST(ftruncate(fd, less[turn / n]) == 0);
-    return turn + 1 < n * (uint32_t) COUNT(less);
+    MUST(ftruncate(files.fd[turn % files.n], less[turn / files.n]) == 0);
+    return turn + 1 < files.n * (uint32_t) COUNT(less);
+}
+
+static bool shorter_model(struct files *f, uint32_t turn)
+{
+    return cut_each(model_files(f), turn);
+}
+
+static bool shorter_data(struct files *f, uint32_t turn)
+{
+    return cut_each(data_files(f), turn);
 }
 
 static bool huge(struct files *f, uint32_t turn)
@@ -219,7 +227,9 @@ const struct cache_event cache_events[] = {
     { "S4", "more bytes of each data file", false, longer_data, HAL_GENERAL_FAILURE, CACHE_ANY },
     { "", "a flipped bit", false, flipped_bit, HAL_GENERAL_FAILURE },
     { "", "appended bytes", false, longer, HAL_GENERAL_FAILURE },
-    { "", "missing bytes", false, shorter, HAL_GENERAL_FAILURE },
+    { "shorter", "missing bytes of a model file", false, shorter_model, HAL_GENERAL_FAILURE },
+    { "shorter", "missing bytes of a data file", false, shorter_data, HAL_GENERAL_FAILURE,
+      CACHE_ANY },
     { "", "a huge file", false, huge, HAL_GENERAL_FAILURE },
     { "S5", "another token", false, other_token, HAL_GENERAL_FAILURE },
     { "C11", "files in another order", false, exchanged, HAL_GENERAL_FAILURE },

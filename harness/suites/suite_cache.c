@@ -1,6 +1,7 @@
 /* Compilation caching, with float32 and quant8 models.  A driver that needs no cache files must
  * ignore them: it prepares and executes models, and restores none.  One that needs them may fail to
  * save a model. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -137,11 +138,22 @@ static void expect_correct(struct conform *c, const struct subject *s, struct ha
     arena_free(a);
 }
 
+static bool are_open(const int *fd, uint32_t n)
+{
+    bool open = true;
+
+    for (uint32_t i = 0; i < n; i++)
+        open = open && (fd[i] < 0 || fcntl(fd[i], F_GETFD) >= 0);
+    return open;
+}
+
 static void save(struct conform *c, const struct files *f, const struct subject *s)
 {
     struct hal_prepare_config config = files_config(f);
     struct conform_prepared p = conform_prepare(c, c->version, &s->model.hal, &config);
 
+    EXPECT(c, are_open(f->model, f->n_model) && are_open(f->data, f->n_data),
+           "%s: prepare_model closes cache files of its caller", s->model.name);
     if (EXPECT(c, p.launched == HAL_NONE && p.model,
                "%s: prepare_model with cache files: %s, expected NONE (it need not save the model)",
                s->model.name, hal_status_name(p.status)))
@@ -161,7 +173,10 @@ static enum hal_status restore(struct conform *c, const struct files *f, const s
     return p.status;
 }
 
-/* Whether the driver saves the model: one that it saved without a failure is restored. */
+enum { LATE_US = 300000 };
+
+/* Whether the driver saves the model: one that it saved without a failure is restored, any number
+ * of times, as soon as it is prepared. */
 static bool saves(struct conform *c, const struct files *like, const struct subject *s)
 {
     struct files f;
@@ -169,6 +184,12 @@ static bool saves(struct conform *c, const struct files *like, const struct subj
     files_init(&f, like->n_model, like->n_data);
     save(c, &f, s);
     enum hal_status status = restore(c, &f, s);
+    if (status != HAL_NONE)
+        usleep(LATE_US);
+    enum hal_status again = restore(c, &f, s);
+    EXPECT(c, status == again, "%s: prepare_model_from_cache: %s, %s of the same files: %s",
+           s->model.name, hal_status_name(status),
+           status == HAL_NONE ? "the second time" : "0.3 s later", hal_status_name(again));
     files_done(&f);
     EXPECT(
         c, status == HAL_NONE || status == HAL_GENERAL_FAILURE,
@@ -476,6 +497,8 @@ static const struct conform_rule rules_of_file[] = {
       "S1" },
     { "cache", "S2", HAL_1_2, 0, "bytes appended to a model cache file: no model", check_events,
       "S2" },
+    { "cache", "shorter", HAL_1_2, 0, "a model cache file that is cut: no model", check_events,
+      "shorter" },
     { "cache", "S3", HAL_1_2, 0, "a flipped bit in a data cache file: no model", check_events,
       "S3" },
     { "cache", "S4", HAL_1_2, 0, "bytes appended to a data cache file: no model", check_events,

@@ -11,19 +11,26 @@ enum { THREADS = 2, TURNS = 8 };
 
 /* ---- queries, each as the bytes of its answer */
 
+static void put_performance(const struct hal_capabilities *caps, struct buffer *b)
+{
+    const struct hal_performance p[] = { caps->relaxed_scalar, caps->relaxed_tensor,
+                                         caps->if_performance, caps->while_performance };
+
+    for (int i = 0; i < COUNT(p); i++)
+        buffer_printf(b, " %g %g", (double) p[i].exec_time, (double) p[i].power_usage);
+    for (uint32_t i = 0; i < caps->n_operands; i++)
+        buffer_printf(b, " %d %g %g", caps->operand[i].type,
+                      (double) caps->operand[i].info.exec_time,
+                      (double) caps->operand[i].info.power_usage);
+}
+
 static void put_capabilities(struct hal_driver *d, enum hal_version v, struct buffer *b)
 {
     struct hal_capabilities caps;
 
     memset(&caps, 0, sizeof caps);
     buffer_printf(b, "%s", hal_status_name(d->get_capabilities(d, v, &caps)));
-    const struct hal_performance p[] = { caps.relaxed_scalar, caps.relaxed_tensor,
-                                         caps.if_performance, caps.while_performance };
-    for (int i = 0; i < COUNT(p); i++)
-        buffer_printf(b, " %g %g", (double) p[i].exec_time, (double) p[i].power_usage);
-    for (uint32_t i = 0; i < caps.n_operands; i++)
-        buffer_printf(b, " %d %g %g", caps.operand[i].type, (double) caps.operand[i].info.exec_time,
-                      (double) caps.operand[i].info.power_usage);
+    put_performance(&caps, b);
 }
 
 static void put_type(struct hal_driver *d, enum hal_version v, struct buffer *b)
@@ -117,6 +124,31 @@ static void expect_answers(struct conform *c, struct hal_driver *d, const struct
     answers_done(&now);
 }
 
+/* The rows of every version stay as they are while the driver exists. */
+static void expect_kept(struct conform *c)
+{
+    struct hal_capabilities caps[HAL_VERSIONS];
+    struct buffer first[HAL_VERSIONS];
+
+    memset(caps, 0, sizeof caps);
+    memset(first, 0, sizeof first);
+    for (int i = conform_first(c, 0); i < HAL_VERSIONS && conform_has_entry(c, hal_versions[i]); i++)
+        if (c->driver->get_capabilities(c->driver, hal_versions[i], &caps[i]) == HAL_NONE)
+            put_performance(&caps[i], &first[i]);
+    for (int i = 0; i < HAL_VERSIONS; i++) {
+        struct buffer now = { 0 };
+        if (caps[i].n_operands) {
+            put_performance(&caps[i], &now);
+            EXPECT(c, strcmp(buffer_text(&now), buffer_text(&first[i])) == 0,
+                   "get_capabilities of HAL %s, read again after it was called for other versions: "
+                   "'%s', first it was '%s'",
+                   hal_version_names[i], buffer_text(&now), buffer_text(&first[i]));
+        }
+        buffer_done(&now);
+        buffer_done(&first[i]);
+    }
+}
+
 static void ask_again(struct conform *c, unsigned index, void *user)
 {
     (void) index;
@@ -133,6 +165,7 @@ static void queries_agree(struct conform *c, const void *data)
     ask_all(c, c->driver, &first);
     for (int i = 0; i < TURNS; i++)
         expect_answers(c, c->driver, &first, "again");
+    expect_kept(c);
     conform_in_threads(c, THREADS, ask_again, &first);
     conform_subject_open(c, conform_relu(c), &s);
     expect_answers(c, c->driver, &first, "after preparing a model");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "golden/base/clock.h"
+#include "harness/conform/conform_graphs.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
 #include "sim/base/fence.h"
@@ -170,7 +171,8 @@ static void run_waiting(struct conform *c, struct waiting *w)
         conform_must(fence_open(&w->fence[i]) == 0, "too many open files");
     conform_in_threads(c, 2, wait_or_signal, w);
     for (uint32_t i = 0; !w->close_early && i < w->n; i++)
-        close(w->fence[i].wait);
+        EXPECT(c, close(w->fence[i].wait) == 0, "the driver closes fence %u of %u that it waits for",
+               i, w->n);
 }
 
 static void expect_result(struct conform *c, const struct conform_subject *s,
@@ -223,6 +225,64 @@ static void failed(struct conform *c, const void *data)
             expect_result(c, &s, &w.run, "after an execution whose fence has failed");
         }
     conform_subject_close(&s);
+}
+
+/* ---- the driver's own fence, once it is signalled */
+
+enum { LATER_US = 30000 };
+
+/* Stays signalled, for this and for duplicated descriptors. */
+static void lasting(struct conform *c, const void *data)
+{
+    struct conform_subject s;
+    struct fenced run;
+
+    (void) data;
+    bool opened = open_subject(c, &s);
+    for (int i = 0; opened && i < 4; i++) {
+        launch(c, s.prepared, &s.request, NULL, 0, HAL_NO_TIME, &run);
+        int copy = run.fence >= 0 ? dup(run.fence) : -1;
+        bool signalled = run.fence < 0 || fence_wait(1, &run.fence, HAL_NO_TIME) == 1;
+        usleep(LATER_US);
+        EXPECT(c, signalled && (run.fence < 0 || fence_wait(1, &run.fence, 0) == 1),
+               "the fence of an execution is %s", signalled ? "not signalled any more" : "failed");
+        EXPECT(c, copy < 0 || fence_wait(1, &copy, 0) == 1, "%s",
+               "a duplicate of the fence is not signalled");
+        if (copy >= 0)
+            close(copy);
+        finish(c, &run);
+        expect_result(c, &s, &run, "a fence that is read late");
+    }
+    conform_subject_close(&s);
+}
+
+/* ---- many elements: the fence is not signalled before the last of them is written */
+
+static void large(struct conform_graph_subject *s)
+{
+    struct arena *a = arena_new(0);
+    struct conform_request r;
+    struct fenced run;
+
+    for (int i = 0; i < 8 && s->prepared->methods->execute_fenced; i++) {
+        conform_request(&s->model.example, a, &r);
+        memset(r.pool[1].memory.address, 0x55, r.pool[1].memory.size);
+        launch(s->conform, s->prepared, &r, NULL, 0, HAL_NO_TIME, &run);
+        bool signalled = run.fence < 0 || fence_wait(1, &run.fence, HAL_NO_TIME) == 1;
+        EXPECT(s->conform,
+               !run.info || (signalled && conform_outputs_are(&r, s->model.example.expected)),
+               "%s of %s: the fence is signalled before the results are written, or they are wrong",
+               s->graph->name, s->tensor_type->name);
+        finish(s->conform, &run);
+    }
+    arena_free(a);
+}
+
+static void larger(struct conform *c, const void *data)
+{
+    (void) data;
+    conform_not_applicable(c, "no fenced executions");
+    conform_each_graph(c, false, large);
 }
 
 /* Signalled before the call, one of them several times in the list. */
@@ -507,6 +567,9 @@ static const struct conform_rule rules_of_file[] = {
       "a fence that fails makes the execution fail, and none after it", failed },
     { "fenced", "signalled", HAL_1_3, 0,
       "fences may be signalled or have failed before the call, or be repeated", signalled },
+    { "fenced", "lasting", HAL_1_3, 0, "the fence of an execution stays signalled", lasting },
+    { "fenced", "complete", HAL_1_3, 0,
+      "the fence of an execution is signalled after all results are written", larger },
     { "fenced", "descriptors", HAL_1_3, 0, "a fence that is no open descriptor is rejected",
       descriptors },
     { "fenced", "durations", HAL_1_3, 0,

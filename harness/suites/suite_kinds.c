@@ -1,5 +1,6 @@
 /* What single kinds of execution promise: the memories of bursts, the durations of fenced
  * executions. */
+#include <string.h>
 
 #include "harness/conform/conform_models.h"
 #include "harness/conform/conform_requests.h"
@@ -52,6 +53,64 @@ static void memories(struct conform *c, const void *data)
     conform_subject_close(&s);
 }
 
+/* Bursts that exist at the same time, of one prepared model and of another, and identifiers whose
+ * lower 32 bits are equal: each names its own memory. */
+static void run_side_by_side(struct conform *c, struct conform_subject *s,
+                             struct hal_prepared_model *other)
+{
+    static const int64_t first[] = { 5, 5 + (INT64_C(1) << 32), INT64_MAX - 7 };
+    struct hal_prepared_model *const models[] = { s->prepared, s->prepared, other };
+    struct conform_request r[COUNT(models)][COUNT(first)];
+    struct hal_execution_config config = client_config();
+    struct hal_burst *b[COUNT(models)] = { NULL };
+
+    for (int i = 0; i < COUNT(models); i++)
+        EXPECT_STATUS(c, models[i]->methods->configure_burst(models[i], c->version, &b[i]),
+                      HAL_NONE, "configure_burst beside others");
+    for (int turn = 0; turn < 2; turn++)
+        for (int k = 0; k < COUNT(models) * COUNT(first); k++) {
+            int i = k % COUNT(models), j = k / COUNT(models);
+            const int64_t identifiers[2] = { first[j], first[j] + 1 };
+            struct conform_request *q = &r[i][j];
+            if (turn == 0)
+                conform_request(&s->model.example, s->model.arena, q);
+            else
+                memset(q->pool[1].memory.address, 0x55, q->pool[1].memory.size);
+            enum hal_status status = b[i] ? b[i]->methods->execute_synchronously(
+                                                b[i], &q->hal, q->hal.n_pools, identifiers, &config,
+                                                &q->result)
+                                          : HAL_GENERAL_FAILURE;
+            EXPECT(c, status == HAL_NONE && conform_outputs_are(q, s->model.example.expected),
+                   "burst %d of %d, identifiers %lld and %lld, turn %d: %s, or wrong results", i,
+                   COUNT(models), (long long) identifiers[0], (long long) identifiers[1], turn,
+                   hal_status_name(status));
+        }
+    for (int i = 0; i < COUNT(models); i++)
+        if (b[i])
+            b[i]->methods->release(b[i]);
+}
+
+static void side_by_side(struct conform *c, const void *data)
+{
+    struct conform_subject s;
+
+    (void) data;
+    if (conform_subject_open(c, conform_sum(c), &s) &&
+        conform_can_run(c, s.prepared, conform_kind_named("burst"), c->version)) {
+        struct hal_prepared_model *other = conform_prepare_supported(c, &s.model.hal);
+        conform_must(other, "prepared once, but not a second time");
+        run_side_by_side(c, &s, other);
+        other->methods->release(other);
+        conform_subject_reset(&s);
+        struct hal_execution_config config = client_config();
+        EXPECT(c,
+               conform_kinds[0].run(s.prepared, c->version, &s.request, &config) == HAL_NONE &&
+                   conform_subject_is_correct(&s),
+               "%s fails, or has wrong results, after its bursts were released", s.model.name);
+    }
+    conform_subject_close(&s);
+}
+
 /* ---- fenced executions */
 
 static bool is_at_least(uint64_t longer, uint64_t shorter)
@@ -87,6 +146,8 @@ static void launched(struct conform *c, const void *data)
 static const struct conform_rule rules_of_file[] = {
     { "burst", "memories", HAL_1_2, 0,
       "other memories under identifier -1, and under one that was released, are used", memories },
+    { "burst", "side-by-side", HAL_1_2, 0,
+      "each burst has its own memories under the same identifiers", side_by_side },
     { "fenced", "launched", HAL_1_3, 0,
       "durations since the launch are not shorter than since the fences", launched },
 };

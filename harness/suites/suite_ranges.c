@@ -63,6 +63,11 @@ static void long_input(struct conform_request *r)
     input(r)->location.length++;
 }
 
+static void short_input(struct conform_request *r)
+{
+    input(r)->location.length--;
+}
+
 static void long_output(struct conform_request *r)
 {
     r->outputs[0].location.length = UINT64_MAX;
@@ -200,6 +205,7 @@ static const struct invalid_request {
     { "a length of 2^64 - 1", HAL_1_0, huge_length },
     { "length 0", HAL_1_0, no_length },
     { "an input that is too long", HAL_1_0, long_input },
+    { "an input that is too short", HAL_1_0, short_input },
     { "an output length of 2^64 - 1", HAL_1_0, long_output },
     { "padding of 2^64 - 1", HAL_FL5, huge_padding },
     { "padding after the pool's end", HAL_FL5, far_padding },
@@ -415,7 +421,7 @@ static void negative_times(struct conform *c, const void *data)
     conform_subject_close(&s);
 }
 
-static void ranges(struct conform *c, const void *data)
+static void requests(struct conform *c, const void *data)
 {
     struct conform_subject s;
 
@@ -425,6 +431,11 @@ static void ranges(struct conform *c, const void *data)
             if (c->version >= invalid_requests[k].since)
                 refuse_request(c, &s, &invalid_requests[k]);
     conform_subject_close(&s);
+}
+
+static void models(struct conform *c, const void *data)
+{
+    (void) data;
     refuse_models(c, invalid_models, COUNT(invalid_models));
 }
 
@@ -462,8 +473,10 @@ static void padding(struct conform *c, const void *data)
 static const struct conform_rule rules_of_file[] = {
     { "deadline", "range", HAL_FL5, 0,
       "deadlines, maximum durations and time-outs of loops below 0 are rejected", negative_times },
-    { "version", "ranges", HAL_1_0, 0, "numbers out of range in requests and models are rejected",
-      ranges },
+    { "request", "ranges", HAL_1_0, 0,
+      "rejects numbers out of range, unsuitable memory, and arguments of another size or shape",
+      requests },
+    { "model", "ranges", HAL_1_0, 0, "rejects numbers out of range", models },
     { "version", "padding", HAL_FL5, 0, "padding is rejected in models and accepted in requests",
       padding },
 };

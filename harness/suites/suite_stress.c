@@ -130,6 +130,27 @@ static void release_many(struct hal_prepared_model **model, unsigned n, unsigned
     }
 }
 
+/* A model executes while the others exist, unless there is no room for it. */
+static void run_many(struct conform *c)
+{
+    const struct conform_kind *kind = &conform_kinds[c->version < HAL_1_2];
+    const struct hal_execution_config config = client_config();
+    struct conform_subject s = { .prepared = NULL };
+
+    conform_model_of(&s.model, conform_sum(c));
+    struct conform_prepared p =
+        conform_prepare(c, c->version, &s.model.hal, &client_default_preparation);
+    s.prepared = p.model;
+    conform_subject_reset(&s);
+    enum hal_status status =
+        s.prepared ? conform_run_beside(kind, s.prepared, c->version, &s.request, &config)
+                   : p.status;
+    EXPECT(c, status == HAL_NONE ? conform_subject_is_correct(&s) : is_refusal(c, status),
+           "beside many prepared models: %s%s", hal_status_name(status),
+           status == HAL_NONE ? ", but wrong results" : "");
+    conform_subject_close(&s);
+}
+
 static void many_models(struct conform *c, const void *data)
 {
     static struct hal_prepared_model *model[MANY];
@@ -140,6 +161,7 @@ static void many_models(struct conform *c, const void *data)
         return;
     for (unsigned turn = 0; turn < 3 || clock_steady_ns() < end; turn++) {
         unsigned n = prepare_many(c, model);
+        run_many(c);
         release_many(model, n, turn);
         expect_works(c, "after many models were released");
     }
