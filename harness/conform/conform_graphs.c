@@ -157,7 +157,8 @@ static void with_graph(struct conform *c, const struct conform_tensor_type *tens
 
     conform_graph_model(&s.model, graph, tensor_type, 1);
     conform_doing(c, "%s of %s", graph->name, tensor_type->name);
-    s.prepared = conform_prepare_supported(c, &s.model.hal);
+    s.prepared =
+        conform_model_is_of(&s.model, c) ? conform_prepare_supported(c, &s.model.hal) : NULL;
     if (s.prepared) {
         with(&s);
         s.prepared->methods->release(s.prepared);

@@ -262,11 +262,38 @@ static bool are_shapes_exact(const struct run *r, uint32_t short_one)
 
 enum { NONE_SHORT = 999 };
 
+/* Outputs of exactly the length that they need; the bytes behind them get a pattern. */
+static void fit_outputs(struct run *r)
+{
+    memset(r->request.pool[1].memory.address, 0x5a, r->request.pool[1].memory.size);
+    for (uint32_t i = 0; i < n_outputs(r); i++)
+        r->request.outputs[i].location.length = tensor_bytes(expected(r, i));
+}
+
+static bool is_pattern_kept(const struct run *r)
+{
+    const uint8_t *bytes = r->request.pool[1].memory.address;
+    uint64_t at = 0;
+    bool kept = true;
+
+    for (uint32_t i = 0; i <= n_outputs(r); i++) {
+        const struct hal_location *l = &r->request.outputs[i].location;
+        uint64_t end = i < n_outputs(r) ? l->offset : r->request.pool[1].memory.size;
+        for (; at < end; at++)
+            kept = kept && bytes[at] == 0x5a;
+        at = i < n_outputs(r) ? end + l->length : end;
+    }
+    return kept;
+}
+
 static void expect_shapes(struct run *r)
 {
     if (!conform_request_is_specified(&r->model->example) || !reset_request(r))
         return;
+    fit_outputs(r);
     execute(r);
+    EXPECT_RUN(r, is_pattern_kept(r), "bytes of the pool outside of the %u outputs are written",
+               n_outputs(r));
     EXPECT_RUN(r, !r->request.result.n_shapes || are_shapes_exact(r, NONE_SHORT),
                "%u shapes, expected none or the %u exact ones", r->request.result.n_shapes,
                n_outputs(r));
@@ -274,8 +301,10 @@ static void expect_shapes(struct run *r)
 
 /* ---- unknown shapes */
 
-/* The model with all dimensions of its outputs unknown; false: an output is a scalar. */
-static bool remove_shapes(const struct conform_model *m, struct arena *a, struct hal_model *ret)
+/* The model with all dimensions of its outputs unknown, or also their ranks; false: an output is a
+ * scalar. */
+static bool remove_shapes(const struct conform_model *m, bool ranks, struct arena *a,
+                          struct hal_model *ret)
 {
     static const uint32_t zeros[HAL_MAX_RANK];
     uint32_t n = m->hal.main.n_operands;
@@ -288,6 +317,7 @@ static bool remove_shapes(const struct conform_model *m, struct arena *a, struct
         if (!dtype_info[out->type].tensor)
             return false;
         out->dims = zeros;
+        out->n_dims = ranks ? 0 : out->n_dims;
     }
     return true;
 }
@@ -298,8 +328,9 @@ static void with_unknown_shapes(struct conform *c, const struct conform_model *m
     struct arena *a = arena_new(0);
     struct hal_model hal;
 
-    if (remove_shapes(m, a, &hal))
-        with_model(c, m, is_exact, &hal, visit);
+    for (int ranks = 0; ranks < 2; ranks++)
+        if (remove_shapes(m, ranks, a, &hal))
+            with_model(c, m, is_exact, &hal, visit);
     arena_free(a);
 }
 
@@ -488,10 +519,10 @@ static const struct conform_rule rules_of_file[] = {
       "with measurement the time on the device is at most the time in the driver", runs,
       RUNS(expect_times), true },
     { "generated", "specified", HAL_1_0, 0,
-      "outputs of known shape: no shape is reported, or one per output", runs, RUNS(expect_shapes),
-      true },
+      "outputs of known shape: no shape is reported, or one per output; nothing else is written",
+      runs, RUNS(expect_shapes), true },
     { "generated", "unspecified", HAL_1_2, 0,
-      "outputs of unknown shape: exact shapes are reported, all sufficient", unknown_shapes,
+      "outputs of unknown shape or rank: exact shapes are reported, all sufficient", unknown_shapes,
       RUNS(expect_unknown_shapes), true },
     { "generated", "insufficient", HAL_1_2, 0,
       "an output one byte too short: OUTPUT_INSUFFICIENT_SIZE, with all required shapes",

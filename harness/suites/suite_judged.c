@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/conform/conform_graphs.h"
 #include "harness/conform/conform_judge.h"
+#include "sim/client/hal_calls.h"
 
 /* Over a socket one model in so many, each version others. */
 enum { REMOTE_EVERY = 4 };
@@ -62,6 +64,130 @@ static void judge_kinds(struct conform *c, const struct conform_model *m,
             conform_judge(c, j, &r, kind->name);
     }
     arena_free(a);
+}
+
+/* ---- every execution preference */
+
+static void judge_preferences(struct conform *c, const struct conform_model *m,
+                              struct hal_prepared_model *p, struct conform_judge *j)
+{
+    const struct conform_kind *kind = &conform_kinds[c->version < HAL_1_2];
+    const struct hal_execution_config run = client_config();
+    struct hal_prepare_config config = client_default_preparation;
+    struct arena *a = arena_new(0);
+
+    (void) p;
+    for (int k = HAL_LOW_POWER; k <= HAL_SUSTAINED_SPEED; k++) {
+        static const char *const names[] = { "low power", "fast single answer", "sustained speed" };
+        struct conform_request r;
+        config.preference = (enum hal_preference) k;
+        struct conform_prepared prepared = conform_prepare(c, c->version, &m->hal, &config);
+        if (!EXPECT(c, prepared.model, "%s, prepared for %s: %s", m->name, names[k],
+                    hal_status_name(prepared.status)))
+            continue;
+        conform_request(&m->example, a, &r);
+        if (kind->run(prepared.model, c->version, &r, &run) == HAL_NONE)
+            conform_judge(c, j, &r, names[k]);
+        prepared.model->methods->release(prepared.model);
+    }
+    arena_free(a);
+}
+
+/* ---- large numbers: inputs times 2^20, which fp16 cannot represent, and 2^24 + 1 in int32 */
+
+/* Whether an input has changed. */
+static bool enlarge(const struct conform_model *m, struct arena *a, struct tensor *in)
+{
+    const struct graph *g = &m->example.model.graph[0];
+    bool changed = false;
+
+    for (uint32_t i = 0; i < g->n_inputs; i++) {
+        struct tensor *t = &in[i];
+        size_t n = tensor_count(t);
+        *t = m->example.in[i];
+        if (!t->data || !n || (t->dtype != DT_F32 && t->dtype != DT_I32) ||
+            !dtype_info[t->dtype].tensor)
+            continue;
+        t->data = arena_copy(a, t->data, tensor_bytes(t));
+        for (size_t k = 0; k < n; k++)
+            if (t->dtype == DT_F32)
+                ((float *) t->data)[k] *= 0x1p20f;
+            else
+                ((int32_t *) t->data)[k] += (1 << 24) + 1;
+        changed = true;
+    }
+    return changed;
+}
+
+/* An input may be an index, whose large values are invalid: the execution may fail if the reference
+ * has no result. */
+static void judge_large(struct conform *c, const struct conform_model *m,
+                        struct hal_prepared_model *p, struct conform_judge *j)
+{
+    const struct conform_kind *kind = &conform_kinds[c->version < HAL_1_2];
+    const struct hal_execution_config config = client_config();
+    const struct graph *g = &m->example.model.graph[0];
+    struct arena *a = arena_new(0);
+    struct tensor *in = arena_alloc(a, g->n_inputs + 1, sizeof *in);
+    struct conform_model large = *m;
+    struct conform_judge judge;
+    struct conform_request r;
+
+    (void) j;
+    large.example.in = in;
+    if (!m->hal.relaxed && in && enlarge(m, a, in) &&
+        (c->version >= HAL_1_2 || conform_request_is_specified(&m->example))) {
+        conform_judge_init(&judge, &large);
+        conform_request(&large.example, a, &r);
+        if (!judge.check.reference_why[0] &&
+            kind->run(p, c->version, &r, &config) == HAL_NONE)
+            conform_judge(c, &judge, &r, "large inputs");
+        conform_judge_done(&judge);
+    }
+    arena_free(a);
+}
+
+/* ---- large tensors: 163840 elements, more than 16 bits count */
+
+static void run_large(struct conform *c, const struct conform_model *m,
+                      struct hal_prepared_model *p)
+{
+    const struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct conform_request r;
+
+    for (int k = 0; k < conform_n_kinds; k++) {
+        if (!conform_can_run(c, p, &conform_kinds[k], c->version))
+            continue;
+        conform_request(&m->example, a, &r);
+        enum hal_status s = conform_kinds[k].run(p, c->version, &r, &config);
+        EXPECT(c, s == HAL_NONE && conform_outputs_are(&r, m->example.expected),
+               "%s with tensors of %zu elements, %s: %s, or wrong results", m->name,
+               tensor_count(&m->example.expected[0]), conform_kinds[k].name, hal_status_name(s));
+    }
+    arena_free(a);
+}
+
+static void large_tensors(struct conform *c, const void *data)
+{
+    (void) data;
+    for (int i = 0; i < CONFORM_TENSOR_TYPES * conform_n_graphs; i++) {
+        struct conform_tensor_type type = conform_tensor_types[i % CONFORM_TENSOR_TYPES];
+        const struct conform_graph *g = &conform_graphs[i / CONFORM_TENSOR_TYPES];
+        struct conform_model m;
+        if (g->n_outputs > 1)
+            continue;
+        type.shape = DIMS(1, 128, 160, 8);
+        conform_graph_model(&m, g, &type, 1);
+        conform_doing(c, "%s of %s with large tensors", g->name, type.name);
+        struct hal_prepared_model *p =
+            conform_model_is_of(&m, c) ? conform_prepare_supported(c, &m.hal) : NULL;
+        if (p) {
+            run_large(c, &m, p);
+            p->methods->release(p);
+        }
+        conform_model_done(&m);
+    }
 }
 
 /* ---- buffers of the driver: one for each input and output */
@@ -210,6 +336,14 @@ static void judge_buffers(struct conform *c, const struct conform_model *m,
 static const struct conform_rule rules_of_file[] = {
     { "generated", "judged", HAL_1_0, 0,
       "results of every kind of execution agree with the reference", models, VISIT(judge_kinds) },
+    { "generated", "preferences", HAL_1_1, 0,
+      "results at every execution preference agree with the reference", models,
+      VISIT(judge_preferences) },
+    { "generated", "large-numbers", HAL_1_0, 0,
+      "results of inputs that are large numbers agree with the reference", models,
+      VISIT(judge_large) },
+    { "generated", "large-tensors", HAL_1_0, 0,
+      "tensors of more than 100000 elements have the right results", large_tensors },
     { "generated", "buffers", HAL_1_3, 0,
       "results with inputs and outputs in buffers of the driver agree with the reference", models,
       VISIT(judge_buffers) },

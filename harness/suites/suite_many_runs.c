@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "harness/conform/cache_files.h"
 #include "harness/conform/conform_models.h"
 #include "harness/conform/conform_requests.h"
 #include "sim/client/hal_calls.h"
@@ -49,12 +50,12 @@ static void results(struct conform *c, const void *data)
 /* ---- what the process has only so much of */
 
 struct usage {
-    long descriptors, mappings, resident_mib;
+    long descriptors, threads, mappings, resident_mib;
 };
 
-static long count_descriptors(void)
+static long count_entries(const char *folder)
 {
-    DIR *d = opendir("/proc/self/fd");
+    DIR *d = opendir(folder);
     long n = 0;
 
     while (d && readdir(d))
@@ -90,34 +91,172 @@ static long count_resident_mib(void)
 
 static struct usage usage(void)
 {
-    return (struct usage){ count_descriptors(), count_mappings(), count_resident_mib() };
+    return (struct usage){ count_entries("/proc/self/fd"), count_entries("/proc/self/task"),
+                           count_mappings(), count_resident_mib() };
 }
 
-/* Fewer than one descriptor and mapping in ten executions; memory: allocators keep some. */
+/* Fewer than one descriptor, thread and mapping in ten calls; memory: allocators keep some. */
+static void expect_usage(struct conform *c, const struct usage *before, long n, const char *what)
+{
+    const long most = n / 10, most_mib = 128;
+    struct usage after = usage();
+
+    EXPECT(c, after.descriptors - before->descriptors < most, "%ld %s: %ld descriptors more", n,
+           what, after.descriptors - before->descriptors);
+    EXPECT(c, after.threads - before->threads < most, "%ld %s: %ld threads more", n, what,
+           after.threads - before->threads);
+    EXPECT(c, after.mappings - before->mappings < most, "%ld %s: %ld mappings more", n, what,
+           after.mappings - before->mappings);
+    EXPECT(c, after.resident_mib - before->resident_mib < most_mib, "%ld %s: %ld MiB more", n, what,
+           after.resident_mib - before->resident_mib);
+}
+
+/* False: the driver is not in this process, or does not support the model. */
+static bool open_subject(struct conform *c, struct conform_subject *s)
+{
+    *s = (struct conform_subject){ .prepared = NULL };
+    if (!c->is_remote)
+        return conform_subject_open(c, conform_sum(c), s);
+    conform_not_applicable(c, "the driver is in another process");
+    return false;
+}
+
 static void resources(struct conform *c, const void *data)
 {
-    const long most = RUNS / 10, most_mib = 128;
     struct conform_subject s;
 
     (void) data;
-    if (c->is_remote) {
-        conform_not_applicable(c, "the driver is in another process");
-        return;
-    }
-    if (conform_subject_open(c, conform_sum(c), &s)) {
+    if (open_subject(c, &s)) {
         for (int run = 0; run < WARM_RUNS; run++)
             run_once(c, &s, run);
         struct usage before = usage();
         for (int run = 0; run < RUNS; run++)
             run_once(c, &s, run);
-        struct usage after = usage();
-        EXPECT(c, after.descriptors - before.descriptors < most,
-               "%d executions: %ld descriptors more", RUNS, after.descriptors - before.descriptors);
-        EXPECT(c, after.mappings - before.mappings < most, "%d executions: %ld mappings more", RUNS,
-               after.mappings - before.mappings);
-        EXPECT(c, after.resident_mib - before.resident_mib < most_mib,
-               "%d executions: %ld MiB more", RUNS, after.resident_mib - before.resident_mib);
+        expect_usage(c, &before, RUNS, "executions");
     }
+    conform_subject_close(&s);
+}
+
+/* ---- calls that fail, and objects that are made and released */
+
+static void reject_requests(struct conform *c, struct conform_subject *s)
+{
+    struct hal_execution_config config = client_config();
+
+    for (int k = 0; k < conform_n_kinds; k++) {
+        if (!conform_can_run(c, s->prepared, &conform_kinds[k], c->version))
+            continue;
+        s->request.hal.n_outputs = 0;
+        enum hal_status status =
+            conform_kinds[k].run(s->prepared, c->version, &s->request, &config);
+        s->request.hal.n_outputs = s->model.hal.main.n_outputs;
+        EXPECT_STATUS(c, status, HAL_INVALID_ARGUMENT, "a request without outputs");
+    }
+}
+
+static void reject_models(struct conform *c, struct conform_subject *s)
+{
+    struct hal_model invalid = s->model.hal;
+
+    invalid.main.n_outputs = 0;
+    struct conform_prepared p =
+        conform_prepare(c, c->version, &invalid, &client_default_preparation);
+    EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, "a model without outputs");
+}
+
+static void make_burst(struct conform *c, struct conform_subject *s)
+{
+    struct hal_burst *b = NULL;
+
+    if (conform_can_run(c, s->prepared, conform_kind_named("burst"), c->version) &&
+        s->prepared->methods->configure_burst(s->prepared, c->version, &b) == HAL_NONE)
+        b->methods->release(b);
+}
+
+static void make_buffer(struct conform *c, struct conform_subject *s)
+{
+    const struct hal_buffer_role role = { 0, 0, 1 };
+    const struct hal_buffer_desc desc = { 0 };
+    const struct hal_argument *in = &s->request.inputs[0];
+    const struct hal_memory from = { HAL_MEMORY_ADDRESS,
+                                     HAL_MEMORY_READ | HAL_MEMORY_WRITE,
+                                     conform_request_value(&s->request, in),
+                                     -1,
+                                     0,
+                                     in->location.length };
+    struct hal_buffer *b = NULL;
+    uint32_t token;
+
+    if (c->version < HAL_1_3 || !c->driver->allocate ||
+        c->driver->allocate(c->driver, &desc, 1, &s->prepared, 1, &role, 0, NULL, &b, &token) !=
+            HAL_NONE)
+        return;
+    EXPECT_STATUS(c, b->methods->copy_from(b, &from, 0, NULL), HAL_NONE, "copy_from");
+    b->methods->release(b);
+}
+
+static void save_and_restore(struct conform *c, struct conform_subject *s)
+{
+    uint32_t n_model = 0, n_data = 0;
+    enum hal_status status;
+    struct files f;
+
+    if (c->version < HAL_1_2 || !conform_cache_files_needed(c, &n_model, &n_data, &status) ||
+        status != HAL_NONE || n_model + n_data == 0)
+        return;
+    files_init(&f, n_model, n_data);
+    const struct hal_prepare_config config = files_config(&f);
+    for (int k = 0; k < 2; k++) {
+        struct conform_prepared p =
+            conform_prepare(c, c->version, k ? NULL : &s->model.hal, &config);
+        if (p.model)
+            p.model->methods->release(p.model);
+    }
+    files_done(&f);
+}
+
+static void ask_support(struct conform *c, struct conform_subject *s)
+{
+    conform_supports(c, c->version, &s->model.hal);
+}
+
+static void open_again(struct conform *c, struct conform_subject *s)
+{
+    (void) s;
+    struct hal_driver *d = conform_open(c);
+    d->close(d);
+}
+
+static const struct other_call {
+    const char *what;
+    void (*call)(struct conform *c, struct conform_subject *s);
+    int n, warm;
+} other_calls[] = {
+    { "requests that are rejected", reject_requests, 600, 20 },
+    { "models that are rejected", reject_models, 600, 20 },
+    { "bursts", make_burst, 600, 20 },
+    { "buffers", make_buffer, 600, 20 },
+    { "saved and restored models", save_and_restore, 300, 20 },
+    { "queries of supported operations", ask_support, 1000, 20 },
+    { "drivers that are opened and closed", open_again, 60, 5 },
+};
+
+static void other_resources(struct conform *c, const void *data)
+{
+    struct conform_subject s;
+
+    (void) data;
+    if (open_subject(c, &s))
+        for (int i = 0; i < COUNT(other_calls); i++) {
+            const struct other_call *o = &other_calls[i];
+            conform_doing(c, "%d %s", o->n, o->what);
+            for (int k = 0; k < o->warm; k++)
+                o->call(c, &s);
+            struct usage before = usage();
+            for (int k = 0; k < o->n; k++)
+                o->call(c, &s);
+            expect_usage(c, &before, o->n, o->what);
+        }
     conform_subject_close(&s);
 }
 
@@ -125,8 +264,11 @@ static const struct conform_rule rules_of_file[] = {
     { "stress", "results", HAL_1_0, 0, "hundreds of executions of one model: all results are right",
       results },
     { "stress", "resources", HAL_1_0, 0,
-      "hundreds of executions of one model: no descriptors, mappings or memory are lost",
+      "hundreds of executions of one model: no descriptors, threads, mappings or memory are lost",
       resources },
+    { "stress", "other-resources", HAL_1_0, 0,
+      "nothing is lost by failures, preparations, bursts, buffers, caches and clients",
+      other_resources },
 };
 const struct conform_rules conform_rules_many_runs = { rules_of_file, COUNT(rules_of_file), NULL,
                                                        NULL };

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "harness/conform/conform_graphs.h"
 #include "harness/conform/conform_requests.h"
@@ -313,6 +315,10 @@ static void copy_out_without_contents(struct conform_graph_subject *s)
     if (!b)
         return;
     expect_copy_out(s, b, 2, HAL_GENERAL_FAILURE);
+    struct hal_memory half = memory_of(bytes[0], bytes_of(s->tensor_type) / 2);
+    EXPECT_STATUS(s->conform, b->methods->copy_from(b, &half, 0, NULL), HAL_INVALID_ARGUMENT,
+                  "copy_from half of the size");
+    expect_copy_out(s, b, 2, HAL_GENERAL_FAILURE);
     b->methods->release(b);
 }
 
@@ -346,6 +352,109 @@ static void copy_in_and_out(struct conform_graph_subject *s)
 static void copied_out(struct conform *c, const void *rule)
 {
     conform_each_graph(c, strcmp(rule, "K7") == 0, copy_in_and_out);
+}
+
+/* ---- contents: of each buffer its own, whatever memory they are copied from and to, and as long as
+ * nothing else is written */
+
+enum { CONTENTS = 3, FILE_OFFSET = 8192 };
+
+static uint8_t content(int buffer, size_t i)
+{
+    return (uint8_t) ((size_t) buffer * 50 + 7 * i);
+}
+
+/* A file whose bytes begin at FILE_OFFSET. */
+static struct hal_memory file_of(size_t size)
+{
+    struct hal_memory m = { .kind = HAL_MEMORY_FD,
+                            .protection = HAL_MEMORY_READ | HAL_MEMORY_WRITE,
+                            .fd = memfd_create("copy", MFD_CLOEXEC),
+                            .offset = FILE_OFFSET,
+                            .size = size };
+
+    MUST(m.fd >= 0 && ftruncate(m.fd, (off_t) (FILE_OFFSET + size)) == 0);
+    return m;
+}
+
+static void fill_buffer(struct conform_graph_subject *s, struct hal_buffer *b, int number)
+{
+    static const uint32_t dims[4] = { 1, 32, 32, 8 };
+    size_t size = bytes_of(s->tensor_type);
+    struct hal_memory file = file_of(size), plain = memory_of(bytes[0], size);
+
+    for (size_t i = 0; i < size; i++)
+        bytes[0][i] = content(number, i);
+    MUST(pwrite(file.fd, bytes[0], size, FILE_OFFSET) == (ssize_t) size);
+    EXPECT_STATUS(s->conform, b->methods->copy_from(b, number % 2 ? &file : &plain, 4, dims),
+                  HAL_NONE, number % 2 ? "copy_from a file at an offset" : "copy_from");
+    close(file.fd);
+}
+
+static void expect_contents(struct conform_graph_subject *s, struct hal_buffer *b, int number,
+                            const char *when)
+{
+    size_t size = bytes_of(s->tensor_type), i = 0;
+    struct hal_memory file = file_of(size), plain = memory_of(bytes[1], size);
+    bool is_file = number % 2 == 0;
+    enum hal_status status = b->methods->copy_to(b, is_file ? &file : &plain);
+
+    if (is_file)
+        MUST(pread(file.fd, bytes[1], size, FILE_OFFSET) == (ssize_t) size);
+    close(file.fd);
+    while (i < size && bytes[1][i] == content(number, i))
+        i++;
+    EXPECT(s->conform, status == HAL_NONE && i == size,
+           "%s of %s, copy_to from buffer %d of %d, %s: %s, byte %zu of %zu differs",
+           s->graph->name, s->tensor_type->name, number, CONTENTS, when, hal_status_name(status), i,
+           size);
+}
+
+static void run_on_buffer(struct conform_graph_subject *s, uint32_t token)
+{
+    const struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct conform_request r;
+
+    for (int run = 0; run < 2; run++) {
+        conform_request(&s->model.example, a, &r);
+        r.inputs[0].n_dims = 4;
+        conform_request_use_token(&r, &r.inputs[0], token);
+        enum hal_status status =
+            conform_kinds[0].run(s->prepared, s->conform->version, &r, &config);
+        EXPECT_STATUS(s->conform, status, HAL_NONE, "execution on a buffer");
+    }
+    arena_free(a);
+}
+
+static void keep_contents(struct conform_graph_subject *s)
+{
+    struct hal_buffer *b[CONTENTS];
+    uint32_t token[CONTENTS];
+    bool all = true;
+
+    for (int i = 0; i < CONTENTS; i++) {
+        b[i] = conform_must_allocate(s, &conform_one_input, &token[i]);
+        all = all && b[i];
+    }
+    for (int i = 0; all && i < CONTENTS; i++)
+        fill_buffer(s, b[i], i);
+    for (int i = 0; all && i < CONTENTS; i++)
+        expect_contents(s, b[i], i, "after others were filled");
+    for (int i = 0; all && i < CONTENTS; i++) {
+        run_on_buffer(s, token[i]);
+        expect_contents(s, b[i], i, "after executions have read it");
+    }
+    for (int i = 0; i < CONTENTS; i++)
+        if (b[i])
+            b[i]->methods->release(b[i]);
+}
+
+static void contents(struct conform *c, const void *data)
+{
+    (void) data;
+    conform_each_graph(c, false, keep_contents);
+    conform_each_graph(c, true, keep_contents);
 }
 
 /* ---- indexes, dimensions and memories out of range */
@@ -473,6 +582,8 @@ static const struct conform_rule rules_of_file[] = {
       "K6" },
     { "memory-domain", "K7", HAL_1_3, 0,
       "copy_to rejects a memory of another size when dimension 0 is unknown", copied_out, "K7" },
+    { "memory-domain", "contents", HAL_1_3, 0,
+      "each buffer keeps its own contents, copied from and to memory of every kind", contents },
     { "memory-domain", "ranges", HAL_1_3, 0,
       "allocate, copy_from and copy_to reject indexes, dimensions and memories out of range",
       ranges },

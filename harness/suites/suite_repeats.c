@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "harness/conform/conform_graphs.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
 
@@ -178,6 +179,40 @@ static void with_changed_inputs(struct repeat *r)
     expect_same(&changed, r->prepared, &q, "after its inputs have changed in their place");
     change_last_elements(r, &q);
     expect_same(r, r->prepared, &q, "after its inputs have changed back");
+}
+
+/* ---- other shapes: one prepared model, whose dimension 0 is unknown, with other batches */
+
+static void with_batches(struct conform_graph_subject *s)
+{
+    static const uint32_t batches[] = { 1, 3, 2, 1 };
+    const struct hal_execution_config config = client_config();
+    enum hal_status status = HAL_NONE;
+
+    for (int i = 0; i < COUNT(batches) && status != HAL_GENERAL_FAILURE; i++) {
+        struct conform_model m;
+        struct conform_request r;
+        conform_graph_model(&m, s->graph, s->tensor_type, batches[i]);
+        conform_request(&m.example, m.arena, &r);
+        status = conform_kinds[0].run(s->prepared, s->conform->version, &r, &config);
+        if (status == HAL_GENERAL_FAILURE && i == 0)
+            conform_not_applicable(s->conform,
+                                   "the driver does not support outputs of unknown shape");
+        else
+            EXPECT(s->conform,
+                   status == HAL_NONE && r.result.n_shapes == s->graph->n_outputs &&
+                       r.result.shapes[0].dims[0] == batches[i] &&
+                       conform_outputs_are(&r, m.example.expected),
+                   "%s of %s, a batch of %u after others: %s, or wrong results", s->graph->name,
+                   s->tensor_type->name, batches[i], hal_status_name(status));
+        conform_model_done(&m);
+    }
+}
+
+static void with_other_shapes(struct conform *c, const void *data)
+{
+    (void) data;
+    conform_each_graph(c, true, with_batches);
 }
 
 /* ---- writes after the end */
@@ -652,6 +687,8 @@ static const struct conform_rule rules_of_file[] = {
     { "consistency", "changed-inputs", HAL_1_0, 0,
       "a request whose inputs have changed in their place is computed anew", repeats,
       REPEATS(with_changed_inputs, 1) },
+    { "consistency", "shapes", HAL_1_2, 0,
+      "inputs of unknown shape may have another shape in each execution", with_other_shapes },
     { "consistency", "late-writes", HAL_1_0, 0,
       "nothing is written after the end of an execution", without_late_writes },
     { "consistency", "model-overwritten", HAL_1_0, 0,

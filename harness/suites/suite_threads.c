@@ -1,9 +1,11 @@
 /* A driver that several threads and clients use at once: executions on one and on several prepared
  * models, preparing and releasing meanwhile, callbacks from any thread. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/conform/conform_graphs.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
 
@@ -18,6 +20,8 @@ struct work {
     struct conform_subject subject[THREADS]; /* each thread's own request; prepared: any */
     struct client_prepare_wait wait[THREADS];
     struct hal_burst *burst; /* shared by all threads; NULL: none */
+    struct conform_request shared; /* its inputs are those of all threads */
+    atomic_uint preparing;         /* threads that prepare and release models */
     unsigned n_models;
     struct hal_prepared_model *model[CLIENTS * MODELS];
 };
@@ -151,12 +155,241 @@ static void prepare_and_release(struct conform *c, unsigned index, void *user)
            w->wait[index].calls);
 }
 
+enum { MOST_RUNS = 3000 };
+
+/* The other threads execute until all models are released. */
 static void prepare_beside(struct conform *c, unsigned index, void *user)
 {
-    if (index % 2)
+    struct work *w = user;
+
+    if (index % 2) {
+        atomic_fetch_add(&w->preparing, 1);
         prepare_and_release(c, index, user);
-    else
-        execute(c, index, user);
+        atomic_fetch_sub(&w->preparing, 1);
+        return;
+    }
+    for (unsigned run = 0; run < RUNS || (run < MOST_RUNS && atomic_load(&w->preparing)); run++)
+        run_once(c, &w->subject[index], w->model[(index + run) % w->n_models],
+                 kind_of(c, w->model[0], index + run), run);
+}
+
+/* ---- threads whose executions have the same inputs' memory */
+
+static void share_inputs(struct conform *c, unsigned index, void *user)
+{
+    enum { SHARED_RUNS = 60 };
+    struct work *w = user;
+    struct conform_subject *s = &w->subject[index];
+    const struct hal_execution_config config = client_config();
+
+    for (unsigned run = 0; run < SHARED_RUNS; run++) {
+        const struct conform_kind *kind = kind_of(c, w->model[0], index + run);
+        conform_subject_reset(s);
+        s->request.pool[0] = w->shared.pool[0];
+        enum hal_status status =
+            conform_run_beside(kind, w->model[0], c->version, &s->request, &config);
+        EXPECT(c, status == HAL_NONE && conform_subject_is_correct(s),
+               "%s, beside executions with the same inputs: %s, or wrong results", kind->name,
+               hal_status_name(status));
+    }
+}
+
+static void shared_inputs(struct conform *c, const void *data)
+{
+    static struct work w;
+
+    (void) data;
+    if (open_work(c, &w, 1, 1)) {
+        conform_request(&w.subject[0].model.example, w.subject[0].model.arena, &w.shared);
+        conform_in_threads(c, THREADS, share_inputs, &w);
+    }
+    close_work(&w);
+}
+
+/* ---- threads whose executions of one model have other shapes */
+
+struct shaped {
+    struct hal_prepared_model *prepared;
+    struct conform_model model[THREADS]; /* with batches of 1, 2, ... */
+};
+
+static void run_shaped(struct conform *c, unsigned index, void *user)
+{
+    enum { SHAPED_RUNS = 60 };
+    const struct shaped *s = user;
+    const struct conform_model *m = &s->model[index];
+    const struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct conform_request r;
+
+    for (unsigned run = 0; run < SHAPED_RUNS; run++) {
+        const struct conform_kind *kind = kind_of(c, s->prepared, index + run);
+        if (kind->needs_shapes)
+            continue;
+        conform_request(&m->example, a, &r);
+        enum hal_status status = conform_run_beside(kind, s->prepared, c->version, &r, &config);
+        if (status == HAL_GENERAL_FAILURE) {
+            conform_not_applicable(c, "the driver does not support outputs of unknown shape");
+            break;
+        }
+        EXPECT(c,
+               status == HAL_NONE && r.result.n_shapes == 1 && r.result.shapes[0].n_dims == 2 &&
+                   r.result.shapes[0].dims[0] == index + 1 &&
+                   conform_outputs_are(&r, m->example.expected),
+               "%s, beside executions of other shapes: %s, a batch of %u, expected %u, or wrong "
+               "results",
+               kind->name, hal_status_name(status),
+               r.result.n_shapes ? r.result.shapes[0].dims[0] : 0, index + 1);
+    }
+    arena_free(a);
+}
+
+static void shapes(struct conform *c, const void *data)
+{
+    const struct conform_tensor_type types[] = { { "float32", DT_F32, 0, 0, DIMS(0, 5) },
+                                                 { "quant8", DT_U8, 1, 128, DIMS(0, 5) } };
+    struct shaped s = { .prepared = NULL };
+
+    (void) data;
+    for (int k = 0; k < COUNT(types) * conform_n_graphs && !s.prepared; k++) {
+        const struct conform_graph *g = &conform_graphs[k / COUNT(types)];
+        if (!g->any_rank || g->n_outputs != 1)
+            continue;
+        for (unsigned i = 0; i < THREADS; i++)
+            conform_graph_model(&s.model[i], g, &types[k % COUNT(types)], i + 1);
+        conform_doing(c, "%s of %s", g->name, types[k % COUNT(types)].name);
+        s.prepared = conform_prepare_supported(c, &s.model[0].hal);
+        if (s.prepared) {
+            conform_in_threads(c, THREADS, run_shaped, &s);
+            s.prepared->methods->release(s.prepared);
+        }
+        for (unsigned i = 0; i < THREADS; i++)
+            conform_model_done(&s.model[i]);
+    }
+}
+
+/* ---- calls while a callback is running: the callback waits until another thread's call has ended
+ */
+
+enum { CALL_MS = 5000 };
+
+struct caller {
+    struct conform *conform;
+    const struct hal_model *model;
+    struct hal_prepared_model *prepared; /* of the execution whose callback is running; or NULL */
+    struct conform_request request;
+    struct client_wait executed;
+    pthread_t thread;
+    bool is_started, is_late;
+    atomic_bool returned;
+};
+
+static void *call_driver(void *user)
+{
+    struct caller *k = user;
+    struct hal_driver *d = k->conform->driver;
+    const struct hal_execution_config config = client_config();
+    bool supported[4];
+    uint32_t n;
+
+    if (k->prepared)
+        k->prepared->methods->execute(k->prepared, k->conform->version, &k->request.hal, &config,
+                                      &k->executed.base);
+    d->get_status(d);
+    d->get_supported_operations(d, k->conform->version, k->model, supported, &n);
+    atomic_store(&k->returned, true);
+    return NULL;
+}
+
+static void call_meanwhile(struct caller *k)
+{
+    k->is_started = pthread_create(&k->thread, NULL, call_driver, k) == 0;
+    for (int i = 0; k->is_started && i < CALL_MS && !atomic_load(&k->returned); i++)
+        usleep(1000);
+    k->is_late = k->is_started && !atomic_load(&k->returned);
+}
+
+static void expect_call(struct conform *c, struct caller *k, const char *what)
+{
+    if (k->is_started)
+        pthread_join(k->thread, NULL);
+    EXPECT(c, !k->is_late, "calls of the driver wait while the callback of %s is running", what);
+}
+
+struct calling_preparation {
+    struct client_prepare_wait wait;
+    void (*notify)(struct hal_prepare_callback *self, enum hal_status status,
+                   struct hal_prepared_model *prepared);
+    struct caller caller;
+};
+
+static void prepared_and_call(struct hal_prepare_callback *self, enum hal_status status,
+                              struct hal_prepared_model *prepared)
+{
+    struct calling_preparation *p = (struct calling_preparation *) self;
+
+    call_meanwhile(&p->caller);
+    p->notify(self, status, prepared);
+}
+
+struct calling_execution {
+    struct client_wait wait;
+    void (*notify)(struct hal_execution_callback *self, enum hal_status status, uint32_t n_shapes,
+                   const struct hal_output_shape *shapes, struct hal_timing timing);
+    struct caller caller;
+};
+
+static void executed_and_call(struct hal_execution_callback *self, enum hal_status status,
+                              uint32_t n_shapes, const struct hal_output_shape *s,
+                              struct hal_timing timing)
+{
+    struct calling_execution *x = (struct calling_execution *) self;
+
+    call_meanwhile(&x->caller);
+    x->notify(self, status, n_shapes, s, timing);
+}
+
+static void call_in_execution(struct conform *c, struct conform_subject *s)
+{
+    static struct calling_execution x; /* the driver may call late */
+    const struct hal_execution_config config = client_config();
+
+    x = (struct calling_execution){ .caller = { c, &s->model.hal, s->prepared } };
+    client_wait_init(&x.wait);
+    client_wait_init(&x.caller.executed);
+    x.notify = x.wait.base.notify;
+    x.wait.base.notify = executed_and_call;
+    conform_request(&s->model.example, s->model.arena, &x.caller.request);
+    s->prepared->methods->execute(s->prepared, c->version, &s->request.hal, &config, &x.wait.base);
+    EXPECT_STATUS(c, client_wait(&x.wait), HAL_NONE, "execute");
+    expect_call(c, &x.caller, "an execution");
+    EXPECT_STATUS(c, client_wait(&x.caller.executed), HAL_NONE, "execute in a callback");
+}
+
+static void calling_callbacks(struct conform *c, const void *data)
+{
+    static struct calling_preparation p; /* likewise */
+    struct conform_subject s;
+
+    (void) data;
+    if (c->is_remote) {
+        conform_not_applicable(c, "the callbacks of a service's client come from its connection");
+        return;
+    }
+    if (conform_subject_open(c, conform_sum(c), &s)) {
+        p = (struct calling_preparation){ .caller = { c, &s.model.hal, NULL } };
+        client_prepare_wait_init(&p.wait);
+        p.notify = p.wait.base.notify;
+        p.wait.base.notify = prepared_and_call;
+        struct hal_prepared_model *prepared =
+            conform_thread_prepare(c, c->driver, &p.wait, &s.model.hal);
+        expect_call(c, &p.caller, "a preparation");
+        if (prepared)
+            prepared->methods->release(prepared);
+        if (c->version <= HAL_1_3 && s.prepared->methods->execute)
+            call_in_execution(c, &s);
+    }
+    conform_subject_close(&s);
 }
 
 /* One client opens and closes the target while others run. */
@@ -358,6 +591,12 @@ static const struct conform_rule rules_of_file[] = {
     { "concurrency", "preparing", HAL_1_0, 0,
       "models are prepared and released while others execute; each preparation calls back once",
       in_threads, WORK(2, 1, prepare_beside) },
+    { "concurrency", "shared-inputs", HAL_1_0, 0,
+      "executions at the same time may have the same memory as inputs", shared_inputs },
+    { "concurrency", "shapes", HAL_1_2, 0,
+      "executions of one model with other shapes at the same time report their own", shapes },
+    { "concurrency", "calls-in-callbacks", HAL_1_0, 0,
+      "other threads can call the driver while it calls a callback", calling_callbacks },
     { "concurrency", "opening", HAL_1_0, 0, "clients come and go while others execute", in_threads,
       WORK(1, 1, open_beside) },
     { "concurrency", "launches", HAL_1_0, HAL_1_3,

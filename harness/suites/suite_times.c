@@ -7,6 +7,7 @@
 
 #include "golden/base/clock.h"
 #include "harness/conform/cache_files.h"
+#include "harness/conform/conform_judge.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
 
@@ -182,6 +183,7 @@ enum { PRIORITY_EVERY = 5, PRIORITIES = 3 };
 static struct tensor *results_of(struct conform *c, const struct conform_model *m,
                                  enum hal_priority priority, struct arena *a)
 {
+    struct conform_judge judge;
     struct hal_prepare_config config = client_default_preparation;
     const struct hal_execution_config run = client_config();
     uint32_t n = m->hal.main.n_outputs;
@@ -197,6 +199,9 @@ static struct tensor *results_of(struct conform *c, const struct conform_model *
     p.model->methods->release(p.model);
     if (s != HAL_NONE)
         return NULL;
+    conform_judge_init(&judge, m);
+    conform_judge(c, &judge, &r, priority == HAL_PRIORITY_LOW ? "low priority" : "higher priority");
+    conform_judge_done(&judge);
     struct tensor *t = arena_copy(a, m->example.expected, n * sizeof *t);
     for (uint32_t i = 0; i < n; i++)
         t[i].data = arena_copy(a, conform_request_value(&r, &r.outputs[i]), tensor_bytes(&t[i]));
@@ -461,6 +466,72 @@ static const struct of_loops
                        { &five_iterations, INT64_MAX, ENDS } } },
     until_deadline = { 20 * MS, { { &endless, SECOND, MISSES }, { &nested, SECOND, MISSES } } };
 
+/* ---- short time-outs end a loop soon: long before the default time-out */
+
+enum { PROMPT_RUNS = 3 };
+static const uint64_t prompt_ns = SECOND * 3 / 2;
+
+/* The shortest of some runs, as other processes may keep the processor. */
+static uint64_t shortest_run(struct conform *c, struct conform_subject *s,
+                             const struct timed_loop *l, const struct conform_kind *kind)
+{
+    uint64_t shortest = UINT64_MAX;
+
+    for (int run = 0; run < PROMPT_RUNS && shortest > prompt_ns; run++) {
+        uint64_t begin = clock_steady_ns();
+        run_loop(c, s, l, kind, HAL_NO_DEADLINE);
+        uint64_t taken = clock_steady_ns() - begin;
+        shortest = taken < shortest ? taken : shortest;
+    }
+    return shortest;
+}
+
+/* The loop without end, whose condition is x >= 0, with x = -1: after it has exceeded its time-out,
+ * the same model can run to its end. */
+static void expect_end_at_once(struct conform *c, struct conform_subject *s)
+{
+    const struct hal_execution_config config = client_config();
+    const float x = -1;
+
+    for (int k = 0; s->model.example.in[0].dtype == DT_F32 && k < conform_n_kinds; k++) {
+        if (!has_deadline(c, s->prepared, &conform_kinds[k]))
+            continue;
+        conform_subject_reset(s);
+        memcpy(conform_request_value(&s->request, &s->request.inputs[0]), &x, sizeof x);
+        enum hal_status status =
+            conform_kinds[k].run(s->prepared, c->version, &s->request, &config);
+        EXPECT(c,
+               status == HAL_NONE && memcmp(conform_request_value(&s->request, &s->request.outputs[0]),
+                                            &x, sizeof x) == 0,
+               "%s, a loop that ends at once, of a model that has exceeded its time-out: %s, or "
+               "wrong results",
+               conform_kinds[k].name, hal_status_name(status));
+    }
+}
+
+static void prompt(struct conform *c, const void *data)
+{
+    static const struct timed_loop short_loops[] = { { &endless, 0, MISSES },
+                                                     { &endless, 5 * MS, MISSES } };
+    struct conform_subject s;
+
+    (void) data;
+    if (!open_loop(c, &endless, &s))
+        return;
+    for (int k = 0; k < 2 * conform_n_kinds; k++) {
+        const struct conform_kind *kind = &conform_kinds[k / 2];
+        const struct timed_loop *l = &short_loops[k % 2];
+        if (!has_deadline(c, s.prepared, kind))
+            continue;
+        uint64_t taken = shortest_run(c, &s, l, kind);
+        EXPECT(c, taken < prompt_ns,
+               "%s, time-out %llu ns: it takes %.1f s or more, as with a longer time-out",
+               kind->name, (unsigned long long) l->timeout, (double) taken / 1e9);
+    }
+    expect_end_at_once(c, &s);
+    conform_subject_close(&s);
+}
+
 /* ---- long time-outs: one execution, if the driver does not simulate a slower device, whose
  * seconds take longer than real ones */
 
@@ -545,6 +616,8 @@ static const struct conform_rule rules_of_file[] = {
       loops, &zero_timeout },
     { "loop-timeout", "finite", HAL_1_3, 0,
       "loops that end within their time-out have the right results", loops, &finite_loops },
+    { "loop-timeout", "prompt", HAL_1_3, 0,
+      "with a short time-out a loop without end ends soon; the model can run again", prompt },
     { "loop-timeout", "default", HAL_1_3, 0,
       "a loop without end ends after the default time-out of 2 s", long_timeout, &default_timeout },
     { "loop-timeout", "clamped", HAL_1_3, 0,
