@@ -128,6 +128,9 @@ static void expect_correct(struct conform *c, const struct subject *s, struct ha
     struct arena *a = arena_new(0);
     struct conform_request r;
 
+    EXPECT(c, p->n_inputs == 1 && p->n_outputs == 1,
+           "%s, saved to or restored from a cache: %u inputs and %u outputs, expected 1 of each",
+           s->model.name, p->n_inputs, p->n_outputs);
     conform_request(&s->model.example, a, &r);
     enum hal_status status = conform_kinds[0].run(p, c->version, &r, &config);
     EXPECT(c, status == HAL_NONE && conform_outputs_are(&r, s->expected),

@@ -132,7 +132,8 @@ static void expect_kept(struct conform *c)
 
     memset(caps, 0, sizeof caps);
     memset(first, 0, sizeof first);
-    for (int i = conform_first(c, 0); i < HAL_VERSIONS && conform_has_entry(c, hal_versions[i]); i++)
+    for (int i = conform_first(c, 0); i < HAL_VERSIONS && conform_has_entry(c, hal_versions[i]);
+         i++)
         if (c->driver->get_capabilities(c->driver, hal_versions[i], &caps[i]) == HAL_NONE)
             put_performance(&caps[i], &first[i]);
     for (int i = 0; i < HAL_VERSIONS; i++) {
@@ -194,8 +195,8 @@ static uint64_t ask_model(struct conform *c, struct hal_driver *d, const struct 
     enum hal_status s = d->get_supported_operations(d, c->version, &m->hal, supported, &n);
     EXPECT(c, s == HAL_NONE && n == n_operations, "%s: get_supported_operations: %s for %u of %u",
            m->name, hal_status_name(s), n, n_operations);
-    EXPECT(c, !supported[n_operations],
-           "%s: get_supported_operations writes more than %u answers", m->name, n_operations);
+    EXPECT(c, !supported[n_operations], "%s: get_supported_operations writes more than %u answers",
+           m->name, n_operations);
     for (uint32_t i = 0; i < n_operations && i < 64; i++)
         answer |= (uint64_t) supported[i] << i;
     free(supported);

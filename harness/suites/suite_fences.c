@@ -171,8 +171,8 @@ static void run_waiting(struct conform *c, struct waiting *w)
         conform_must(fence_open(&w->fence[i]) == 0, "too many open files");
     conform_in_threads(c, 2, wait_or_signal, w);
     for (uint32_t i = 0; !w->close_early && i < w->n; i++)
-        EXPECT(c, close(w->fence[i].wait) == 0, "the driver closes fence %u of %u that it waits for",
-               i, w->n);
+        EXPECT(c, close(w->fence[i].wait) == 0,
+               "the driver closes fence %u of %u that it waits for", i, w->n);
 }
 
 static void expect_result(struct conform *c, const struct conform_subject *s,

@@ -139,8 +139,7 @@ static void judge_large(struct conform *c, const struct conform_model *m,
         (c->version >= HAL_1_2 || conform_request_is_specified(&m->example))) {
         conform_judge_init(&judge, &large);
         conform_request(&large.example, a, &r);
-        if (!judge.check.reference_why[0] &&
-            kind->run(p, c->version, &r, &config) == HAL_NONE)
+        if (!judge.check.reference_why[0] && kind->run(p, c->version, &r, &config) == HAL_NONE)
             conform_judge(c, &judge, &r, "large inputs");
         conform_judge_done(&judge);
     }

@@ -76,10 +76,10 @@ static void run_side_by_side(struct conform *c, struct conform_subject *s,
                 conform_request(&s->model.example, s->model.arena, q);
             else
                 memset(q->pool[1].memory.address, 0x55, q->pool[1].memory.size);
-            enum hal_status status = b[i] ? b[i]->methods->execute_synchronously(
-                                                b[i], &q->hal, q->hal.n_pools, identifiers, &config,
-                                                &q->result)
-                                          : HAL_GENERAL_FAILURE;
+            enum hal_status status =
+                b[i] ? b[i]->methods->execute_synchronously(b[i], &q->hal, q->hal.n_pools,
+                                                            identifiers, &config, &q->result)
+                     : HAL_GENERAL_FAILURE;
             EXPECT(c, status == HAL_NONE && conform_outputs_are(q, s->model.example.expected),
                    "burst %d of %d, identifiers %lld and %lld, turn %d: %s, or wrong results", i,
                    COUNT(models), (long long) identifiers[0], (long long) identifiers[1], turn,

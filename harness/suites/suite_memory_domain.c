@@ -354,8 +354,8 @@ static void copied_out(struct conform *c, const void *rule)
     conform_each_graph(c, strcmp(rule, "K7") == 0, copy_in_and_out);
 }
 
-/* ---- contents: of each buffer its own, whatever memory they are copied from and to, and as long as
- * nothing else is written */
+/* ---- contents: of each buffer its own, whatever memory they are copied from and to, and as long
+ * as nothing else is written */
 
 enum { CONTENTS = 3, FILE_OFFSET = 8192 };
 

@@ -242,8 +242,7 @@ static void without_late_writes(struct conform *c, const void *data)
         }
         if (late[n].is_file)
             conform_request_use_files(&s->request);
-        enum hal_status status =
-            late[n].kind->run(s->prepared, c->version, &s->request, &config);
+        enum hal_status status = late[n].kind->run(s->prepared, c->version, &s->request, &config);
         EXPECT_STATUS(c, status, HAL_NONE, late[n].kind->name);
         memset(conform_request_value(&s->request, &s->request.outputs[0]), 0x5a,
                s->request.outputs[0].location.length);
@@ -400,15 +399,15 @@ static bool separate_pools(const struct repeat *r, struct conform_request *q,
         struct hal_memory *m = &q->pool[n - 1 - i].memory;
         uint64_t length =
             is_output ? tensor_bytes(&r->model->example.expected[i - n_in]) : a->location.length;
-        const char *from =
-            (const char *) before[is_output].memory.address + a->location.offset;
+        const char *from = (const char *) before[is_output].memory.address + a->location.offset;
         *m = before[is_output].memory;
         m->size = length ? length : 1;
         m->address = place(r->arena, m->size);
         if (a->has_no_value)
             continue;
         memcpy(m->address, from, is_output ? 0 : length);
-        a->location = (struct hal_location){ .pool = n - 1 - i, .length = is_output ? m->size : length };
+        a->location =
+            (struct hal_location){ .pool = n - 1 - i, .length = is_output ? m->size : length };
     }
     q->hal.n_pools = n;
     return true;
@@ -679,8 +678,8 @@ static const struct conform_rule rules_of_file[] = {
     { "consistency", "neighbours", HAL_1_0, 0, "results do not depend on concurrent executions",
       repeats, REPEATS(beside_others, 3) },
     { "consistency", "memory", HAL_1_0, 0,
-      "results do not depend on offsets, pools, kinds of memory, earlier contents and padding", repeats,
-      REPEATS(placed_elsewhere, 1) },
+      "results do not depend on offsets, pools, kinds of memory, earlier contents and padding",
+      repeats, REPEATS(placed_elsewhere, 1) },
     { "consistency", "prepared-twice", HAL_1_0, 0,
       "several preparations of a model give the same results, and do not affect each other",
       repeats, REPEATS(prepared_again, 1) },
@@ -689,8 +688,8 @@ static const struct conform_rule rules_of_file[] = {
       REPEATS(with_changed_inputs, 1) },
     { "consistency", "shapes", HAL_1_2, 0,
       "inputs of unknown shape may have another shape in each execution", with_other_shapes },
-    { "consistency", "late-writes", HAL_1_0, 0,
-      "nothing is written after the end of an execution", without_late_writes },
+    { "consistency", "late-writes", HAL_1_0, 0, "nothing is written after the end of an execution",
+      without_late_writes },
     { "consistency", "model-overwritten", HAL_1_0, 0,
       "a prepared model needs nothing of the model that its client passed", repeats,
       REPEATS(with_model_overwritten, 1) },

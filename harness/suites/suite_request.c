@@ -54,6 +54,9 @@ static void run_valid(struct conform *c, const struct conform_model *m,
     struct hal_execution_config config = client_config();
     struct conform_request r;
 
+    EXPECT(c, p->n_inputs == m->hal.main.n_inputs && p->n_outputs == m->hal.main.n_outputs,
+           "%s: the prepared model has %u inputs and %u outputs, expected %u and %u", m->name,
+           p->n_inputs, p->n_outputs, m->hal.main.n_inputs, m->hal.main.n_outputs);
     for (int k = 0; k < conform_n_kinds; k++) {
         if (!conform_can_run(c, p, &conform_kinds[k], c->version) ||
             (c->version < HAL_1_2 && !conform_request_is_specified(&m->example)))

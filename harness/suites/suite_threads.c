@@ -19,7 +19,7 @@ struct work {
     unsigned n_drivers;
     struct conform_subject subject[THREADS]; /* each thread's own request; prepared: any */
     struct client_prepare_wait wait[THREADS];
-    struct hal_burst *burst; /* shared by all threads; NULL: none */
+    struct hal_burst *burst;       /* shared by all threads; NULL: none */
     struct conform_request shared; /* its inputs are those of all threads */
     atomic_uint preparing;         /* threads that prepare and release models */
     unsigned n_models;

@@ -501,8 +501,9 @@ static void expect_end_at_once(struct conform *c, struct conform_subject *s)
         enum hal_status status =
             conform_kinds[k].run(s->prepared, c->version, &s->request, &config);
         EXPECT(c,
-               status == HAL_NONE && memcmp(conform_request_value(&s->request, &s->request.outputs[0]),
-                                            &x, sizeof x) == 0,
+               status == HAL_NONE &&
+                   memcmp(conform_request_value(&s->request, &s->request.outputs[0]), &x,
+                          sizeof x) == 0,
                "%s, a loop that ends at once, of a model that has exceeded its time-out: %s, or "
                "wrong results",
                conform_kinds[k].name, hal_status_name(status));

@@ -125,7 +125,9 @@ static int reference_run(struct program *p, const struct tensor *in,
                          const struct run_limits *limits, struct arena *a,
                          struct run_output *ret_output, struct why *w)
 {
-    struct exec_options options = { .arena = a, .loop_timeout = limits->loop_ns ? (double) limits->loop_ns * 1e-9 : 1e-9 };
+    struct exec_options options = { .arena = a,
+                                    .loop_timeout =
+                                        limits->loop_ns ? (double) limits->loop_ns * 1e-9 : 1e-9 };
     struct result result;
 
     TRY(plan_run(p->plan, in, &options, &result, w));
