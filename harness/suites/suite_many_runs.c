@@ -173,6 +173,17 @@ static void make_burst(struct conform *c, struct conform_subject *s)
         b->methods->release(b);
 }
 
+static void make_reusable(struct conform *c, struct conform_subject *s)
+{
+    const struct hal_execution_config config = client_config();
+    struct hal_execution *x = NULL;
+
+    if (conform_can_run(c, s->prepared, conform_kind_named("reusable"), c->version) &&
+        s->prepared->methods->create_reusable_execution(s->prepared, &s->request.hal, &config,
+                                                        &x) == HAL_NONE)
+        x->methods->release(x);
+}
+
 static void make_buffer(struct conform *c, struct conform_subject *s)
 {
     const struct hal_buffer_role role = { 0, 0, 1 };
@@ -235,6 +246,7 @@ static const struct other_call {
     { "requests that are rejected", reject_requests, 600, 20 },
     { "models that are rejected", reject_models, 600, 20 },
     { "bursts", make_burst, 600, 20 },
+    { "reusable executions", make_reusable, 600, 20 },
     { "buffers", make_buffer, 600, 20 },
     { "saved and restored models", save_and_restore, 300, 20 },
     { "queries of supported operations", ask_support, 1000, 20 },

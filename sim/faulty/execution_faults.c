@@ -589,9 +589,9 @@ static enum hal_status reusable_ignores_deadline(struct hal_execution *self, uin
 static const struct fault rows[] = {
     ACCEPTS("arguments-unchecked", "request", RULES("request/R1", "request/R2"),
             "accepts requests with a missing input or output", UNCHECKED(ARGUMENTS)),
-    ACCEPTS("pool-index-unchecked", "request", RULES("version/ranges"),
+    ACCEPTS("pool-index-unchecked", "request", RULES("request/ranges"),
             "accepts pool indexes that are out of range", UNCHECKED(POOL)),
-    ACCEPTS("region-unchecked", "request", RULES("version/ranges"),
+    ACCEPTS("region-unchecked", "request", RULES("request/ranges"),
             "does not check offset + length, which may exceed the pool and 64 bits",
             UNCHECKED(REGION)),
     ACCEPTS("request-unchecked", "request", RULES("version/unknown", "version/gates"),

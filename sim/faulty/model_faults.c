@@ -44,7 +44,7 @@ static const struct fault rows[] = {
     ACCEPTS("arity-unchecked", "model", RULES("model/M18", "model/M19", "model/M20"),
             "accepts added and removed inputs and outputs",
             UNCHECKED(SIGNATURE) | UNCHECKED(CONSUMERS) | UNCHECKED(LIFETIME) | UNCHECKED(ORDER)),
-    ACCEPTS("constant-unchecked", "model", RULES("version/ranges"),
+    ACCEPTS("constant-unchecked", "model", RULES("model/ranges"),
             "accepts constants that do not lie in their pool", UNCHECKED(CONSTANT)),
     ACCEPTS("nothing-checked", "model", RULES("model/M1"), "accepts every invalid model",
             UINT64_MAX),
