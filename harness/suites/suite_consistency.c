@@ -170,6 +170,11 @@ static void queries_agree(struct conform *c, const void *data)
     conform_in_threads(c, THREADS, ask_again, &first);
     conform_subject_open(c, conform_relu(c), &s);
     expect_answers(c, c->driver, &first, "after preparing a model");
+    if (s.prepared) {
+        const struct hal_execution_config config = client_config();
+        conform_kinds[c->version < HAL_1_2].run(s.prepared, c->version, &s.request, &config);
+        expect_answers(c, c->driver, &first, "after an execution");
+    }
     conform_subject_close(&s);
     struct hal_driver *other = conform_open(c);
     expect_answers(c, other, &first, "of the target opened once more");

@@ -1,5 +1,6 @@
 /* Numbers out of range in requests and models are rejected; padding is accepted where it is
  * allowed. */
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -329,6 +330,16 @@ static void operand_rank(struct model_copy *m)
     m->operands[0].dims = huge;
 }
 
+static void operand_nan_scale(struct model_copy *m)
+{
+    m->operands[0].scale = NAN;
+}
+
+static void operand_infinite_scale(struct model_copy *m)
+{
+    m->operands[0].scale = INFINITY;
+}
+
 static void operand_dimensions(struct model_copy *m)
 {
     m->operands[0].n_dims = 4;
@@ -362,6 +373,8 @@ static const struct invalid_model {
     { "padding", operand_padding },
     { "an input of rank 17", operand_rank },
     { "an input of huge dimensions", operand_dimensions },
+    { "a scale that is not a number", operand_nan_scale },
+    { "an infinite scale", operand_infinite_scale },
     { "a lifetime out of range", operand_lifetime },
     { "a subgraph out of range", operand_subgraph },
     { "no operand values", no_values },

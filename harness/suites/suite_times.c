@@ -102,6 +102,24 @@ static void expect_past(struct conform *c, struct conform_subject *s,
            hal_status_name(status));
 }
 
+/* A preparation whose deadline has passed does not affect the next one. */
+static void prepare_after_past(struct conform *c, const struct conform_subject *s)
+{
+    const uint64_t deadlines[] = { 1, hal_now(c->version) + HOUR };
+
+    for (int i = 0; i < COUNT(deadlines); i++) {
+        struct hal_prepare_config config = client_default_preparation;
+        config.deadline = deadlines[i];
+        struct conform_prepared p = conform_prepare(c, c->version, &s->model.hal, &config);
+        EXPECT(c, p.status == HAL_NONE || (i == 0 && is_missed(p.status)),
+               "prepare_model, with a deadline %s: %s",
+               i ? "that is far away, after one that has passed" : "that has passed",
+               hal_status_name(p.status));
+        if (p.model)
+            p.model->methods->release(p.model);
+    }
+}
+
 static void past_deadlines(struct conform *c, const void *data)
 {
     struct conform_subject s;
@@ -110,6 +128,8 @@ static void past_deadlines(struct conform *c, const void *data)
     conform_subject_open(c, conform_sum(c), &s);
     if (!s.prepared)
         conform_not_applicable(c, "ADD of float32 and of quant8 is not supported");
+    if (s.prepared)
+        prepare_after_past(c, &s);
     for (int k = 0; s.prepared && k < conform_n_kinds; k++) {
         const uint64_t now = hal_now(c->version), past[] = { 0, 1, now / 2, now - 1, now };
         for (int i = 0; i < COUNT(past) && has_deadline(c, s.prepared, &conform_kinds[k]); i++)
@@ -601,7 +621,7 @@ static const struct conform_rule rules_of_file[] = {
     { "deadline", "far", HAL_1_3, 0,
       "a deadline that is far away is not missed, on a busy device either", far_deadlines },
     { "deadline", "past", HAL_1_3, 0,
-      "a deadline in the past: success or MISSED_DEADLINE; the next execution is not affected",
+      "a deadline in the past: success or MISSED_DEADLINE; the next call is not affected",
       past_deadlines },
     { "deadline", "cache", HAL_1_3, 0, "deadlines of preparations from a cache", restoring },
     { "deadline", "loop", HAL_1_3, 0,
