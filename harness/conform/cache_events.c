@@ -176,6 +176,16 @@ static bool shorter_model(struct files *f, uint32_t turn)
     return cut_each(model_files(f), turn);
 }
 
+static bool zeros_in_model(struct files *f, uint32_t turn)
+{
+    struct kind_of_file files = model_files(f);
+    off_t length = files_length(files.fd[turn % files.n]);
+
+    MUST(ftruncate(files.fd[turn % files.n], 0) == 0);
+    MUST(ftruncate(files.fd[turn % files.n], length) == 0);
+    return turn + 1 < files.n;
+}
+
 static bool shorter_data(struct files *f, uint32_t turn)
 {
     return cut_each(data_files(f), turn);
@@ -228,6 +238,7 @@ const struct cache_event cache_events[] = {
     { "", "a flipped bit", false, flipped_bit, HAL_GENERAL_FAILURE },
     { "", "appended bytes", false, longer, HAL_GENERAL_FAILURE },
     { "shorter", "missing bytes of a model file", false, shorter_model, HAL_GENERAL_FAILURE },
+    { "shorter", "zeros instead of a model file", false, zeros_in_model, HAL_GENERAL_FAILURE },
     { "shorter", "missing bytes of a data file", false, shorter_data, HAL_GENERAL_FAILURE,
       CACHE_ANY },
     { "", "a huge file", false, huge, HAL_GENERAL_FAILURE },

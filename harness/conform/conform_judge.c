@@ -37,26 +37,38 @@ static struct tensor *outputs_of(const struct conform_judge *j, struct arena *a)
 }
 
 /* Takes the arena, in which the tensors lie. */
-static bool judge(struct conform *c, struct conform_judge *j, struct tensor *out, struct arena *a,
-                  const char *kind)
+static void compare(struct conform_judge *j, struct tensor *out, struct arena *a,
+                    struct check_result *ret)
 {
-    struct check_result r = check_without_outcome(VERDICT_ERROR, JUDGE_BOUND);
     struct outcome o = {
         .stage = STAGE_DONE, .status = HAL_NONE, .arena = a, .out = out, .n_out = n_outputs(j)
     };
 
-    check_judge(&j->check, &o, &r, NULL);
-    if (r.verdict == VERDICT_ERROR || r.verdict == VERDICT_UNDECIDED)
-        return true;
-    return EXPECT(c, r.verdict == VERDICT_PASS, "%s, %s: %s; %llu elements of %llu wrong, ratio %g",
+    *ret = check_without_outcome(VERDICT_ERROR, JUDGE_BOUND);
+    check_judge(&j->check, &o, ret, NULL);
+}
+
+static bool is_decided(const struct check_result *r)
+{
+    return r->verdict != VERDICT_ERROR && r->verdict != VERDICT_UNDECIDED;
+}
+
+static bool judge(struct conform *c, struct conform_judge *j, struct tensor *out, struct arena *a,
+                  const char *kind)
+{
+    struct check_result r;
+
+    compare(j, out, a, &r);
+    return !is_decided(&r) ||
+           EXPECT(c, r.verdict == VERDICT_PASS, "%s, %s: %s; %llu elements of %llu wrong, ratio %g",
                   j->model->name, kind, r.why, (unsigned long long) r.wrong,
                   (unsigned long long) r.checked, r.ratio);
 }
 
-bool conform_judge(struct conform *c, struct conform_judge *j, const struct conform_request *r,
-                   const char *kind)
+/* The request's outputs, of the shapes that are reported or else those of the reference. */
+static struct tensor *outputs_in(const struct conform_judge *j, const struct conform_request *r,
+                                 struct arena *a)
 {
-    struct arena *a = arena_new(0);
     struct tensor *t = outputs_of(j, a);
 
     for (uint32_t i = 0; i < n_outputs(j); i++) {
@@ -67,7 +79,24 @@ bool conform_judge(struct conform *c, struct conform_judge *j, const struct conf
             memcpy(t[i].shape.dim, s->dims, t[i].shape.rank * sizeof *s->dims);
         }
     }
-    return judge(c, j, t, a, kind);
+    return t;
+}
+
+bool conform_judge(struct conform *c, struct conform_judge *j, const struct conform_request *r,
+                   const char *kind)
+{
+    struct arena *a = arena_new(0);
+
+    return judge(c, j, outputs_in(j, r, a), a, kind);
+}
+
+bool conform_judge_agrees(struct conform_judge *j, const struct conform_request *r)
+{
+    struct arena *a = arena_new(0);
+    struct check_result result;
+
+    compare(j, outputs_in(j, r, a), a, &result);
+    return !is_decided(&result) || result.verdict == VERDICT_PASS;
 }
 
 bool conform_judge_values(struct conform *c, struct conform_judge *j, void *const *value,

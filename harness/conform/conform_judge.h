@@ -18,7 +18,9 @@ void conform_judge_done(struct conform_judge *j);
  * kind: of execution, for the finding.  Returns whether nothing is wrong. */
 bool conform_judge(struct conform *c, struct conform_judge *j, const struct conform_request *r,
                    const char *kind);
-/* The same for output values at these addresses, of the shapes that the reference has. */
+/* The same without a check. */
+bool conform_judge_agrees(struct conform_judge *j, const struct conform_request *r);
+/* As conform_judge() for output values at these addresses, of the shapes that the reference has. */
 bool conform_judge_values(struct conform *c, struct conform_judge *j, void *const *value,
                           const char *kind);
 

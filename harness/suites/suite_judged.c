@@ -66,6 +66,25 @@ static void judge_kinds(struct conform *c, const struct conform_model *m,
     arena_free(a);
 }
 
+/* Whether the results of the example itself are right: generated/judged reports those that are
+ * not, and other rules leave the model out. */
+static bool is_right(struct conform *c, const struct conform_model *m, struct hal_prepared_model *p,
+                     struct conform_judge *j)
+{
+    const struct conform_kind *kind = &conform_kinds[c->version < HAL_1_2];
+    const struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct conform_request r;
+    bool right = false;
+
+    if (c->version >= HAL_1_2 || conform_request_is_specified(&m->example)) {
+        conform_request(&m->example, a, &r);
+        right = kind->run(p, c->version, &r, &config) == HAL_NONE && conform_judge_agrees(j, &r);
+    }
+    arena_free(a);
+    return right;
+}
+
 /* ---- every execution preference */
 
 static void judge_preferences(struct conform *c, const struct conform_model *m,
@@ -74,9 +93,10 @@ static void judge_preferences(struct conform *c, const struct conform_model *m,
     const struct conform_kind *kind = &conform_kinds[c->version < HAL_1_2];
     const struct hal_execution_config run = client_config();
     struct hal_prepare_config config = client_default_preparation;
-    struct arena *a = arena_new(0);
 
-    (void) p;
+    if (!is_right(c, m, p, j))
+        return;
+    struct arena *a = arena_new(0);
     for (int k = HAL_LOW_POWER; k <= HAL_SUSTAINED_SPEED; k++) {
         static const char *const names[] = { "low power", "fast single answer", "sustained speed" };
         struct conform_request r;
@@ -133,10 +153,8 @@ static void judge_large(struct conform *c, const struct conform_model *m,
     struct conform_judge judge;
     struct conform_request r;
 
-    (void) j;
     large.example.in = in;
-    if (!m->hal.relaxed && in && enlarge(m, a, in) &&
-        (c->version >= HAL_1_2 || conform_request_is_specified(&m->example))) {
+    if (!m->hal.relaxed && in && enlarge(m, a, in) && is_right(c, m, p, j)) {
         conform_judge_init(&judge, &large);
         conform_request(&large.example, a, &r);
         if (!judge.check.reference_why[0] && kind->run(p, c->version, &r, &config) == HAL_NONE)

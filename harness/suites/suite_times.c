@@ -7,7 +7,6 @@
 
 #include "golden/base/clock.h"
 #include "harness/conform/cache_files.h"
-#include "harness/conform/conform_judge.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
 
@@ -203,7 +202,6 @@ enum { PRIORITY_EVERY = 5, PRIORITIES = 3 };
 static struct tensor *results_of(struct conform *c, const struct conform_model *m,
                                  enum hal_priority priority, struct arena *a)
 {
-    struct conform_judge judge;
     struct hal_prepare_config config = client_default_preparation;
     const struct hal_execution_config run = client_config();
     uint32_t n = m->hal.main.n_outputs;
@@ -219,9 +217,6 @@ static struct tensor *results_of(struct conform *c, const struct conform_model *
     p.model->methods->release(p.model);
     if (s != HAL_NONE)
         return NULL;
-    conform_judge_init(&judge, m);
-    conform_judge(c, &judge, &r, priority == HAL_PRIORITY_LOW ? "low priority" : "higher priority");
-    conform_judge_done(&judge);
     struct tensor *t = arena_copy(a, m->example.expected, n * sizeof *t);
     for (uint32_t i = 0; i < n; i++)
         t[i].data = arena_copy(a, conform_request_value(&r, &r.outputs[i]), tensor_bytes(&t[i]));

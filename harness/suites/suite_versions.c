@@ -354,6 +354,9 @@ static void expect_hints(struct conform *c, struct conform_subject *s, const str
         EXPECT(c, status == expected, "%s, %s, %s execution of HAL %s: %s, expected %s",
                s->model.name, h->what, conform_kinds[k].name, hal_version_name(v),
                hal_status_name(status), hal_status_name(expected));
+        EXPECT(c, status != HAL_NONE || conform_subject_is_correct(s),
+               "%s, %s, %s execution of HAL %s: wrong results", s->model.name, h->what,
+               conform_kinds[k].name, hal_version_name(v));
     }
 }
 
