@@ -503,7 +503,8 @@ static int run_jobs(struct running *r, struct why *w)
     const struct worker_pool_options pool = { .workers = r->o->jobs,
                                               .timeout = r->o->timeout,
                                               .longest = longest_rule(r->o->timeout),
-                                              .longest_message = sizeof(struct conform_result),
+                                              .longest_message =
+                                                  sizeof(struct conform_message) + CONFORM_PRINTED,
                                               .in_process = r->o->in_process,
                                               .one_by_one = r->o->rerun || r->o->calls.enough,
                                               .memory = most,
