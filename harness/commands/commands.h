@@ -23,8 +23,8 @@ int cmd_report(const struct options *o);
 int cmd_merge(const struct options *o);
 int cmd_help(const struct options *o);
 
-/* Checks the rule that a case of that name is (harness/conform/conform_cases.h) again on the targets
- * of the options; nothing is recorded.  Returns the exit status. */
+/* Checks the rule that a case of that name is (harness/conform/conform_cases.h) again on the
+ * targets of the options; nothing is recorded.  Returns the exit status. */
 int conform_replay(const struct options *o, const char *name);
 
 /* Runs a campaign as `run` and `random` do: completes the options, makes the cases, chooses some,

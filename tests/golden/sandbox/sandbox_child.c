@@ -100,7 +100,7 @@ static void hide_calls(const char *name)
 }
 
 int child_try_all(const struct sandbox_options *o, const char *hidden, int n,
-                  const struct action *actions)
+                  const struct sandbox_act *actions)
 {
     int status;
 
@@ -126,7 +126,7 @@ int child_try_all(const struct sandbox_options *o, const char *hidden, int n,
 }
 
 void child_check_denied(const struct sandbox_options *o, const char *hidden, int n,
-                        const struct action *actions)
+                        const struct sandbox_act *actions)
 {
     int status = child_try_all(o, hidden, n, actions);
 
@@ -139,7 +139,7 @@ void child_check_denied(const struct sandbox_options *o, const char *hidden, int
 }
 
 void child_check_allowed(const struct sandbox_options *o, const char *hidden, int n,
-                         const struct action *actions)
+                         const struct sandbox_act *actions)
 {
     int status = child_try_all(o, hidden, n, actions);
 

@@ -11,7 +11,7 @@
 #define COUNT(array) ((int) (sizeof(array) / sizeof *(array)))
 
 /* An action; returns 0, or -1 with errno. */
-struct action {
+struct sandbox_act {
     const char *name;
     long (*run)(void);
     int expected; /* errno; 0: EPERM, EACCES, EXDEV */
@@ -52,12 +52,12 @@ void child_write_file(const char *path, const char *text);
 /* Starts a confined process that tries the actions, after hiding a call, as of an older kernel
  * (NULL: none); returns its status.  CANNOT_ENTER: it could not confine itself. */
 int child_try_all(const struct sandbox_options *o, const char *hidden, int n,
-                  const struct action *actions);
+                  const struct sandbox_act *actions);
 /* The same, and checks that all actions fail as expected, or that all succeed. */
 void child_check_denied(const struct sandbox_options *o, const char *hidden, int n,
-                        const struct action *actions);
+                        const struct sandbox_act *actions);
 void child_check_allowed(const struct sandbox_options *o, const char *hidden, int n,
-                         const struct action *actions);
+                         const struct sandbox_act *actions);
 
 /* Whether a part of the sandbox is missing here, which it prints. */
 bool child_lacks(bool part, const char *name);

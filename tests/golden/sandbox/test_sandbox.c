@@ -98,7 +98,7 @@ static long in_a_child(long (*run)(void))
 
 ACTION(signal_from_a_child, in_a_child(signal_a_process))
 
-static const struct action harm_to_processes[] = {
+static const struct sandbox_act harm_to_processes[] = {
     ROW(signal_a_process),
     ROW(signal_a_group),
     ROW(signal_all),
@@ -155,7 +155,7 @@ END_TEST
 /* Only signals, tracing and files are left to Landlock. */
 START_TEST(signals_are_confined_without_seccomp)
 {
-    static const struct action rows[] = {
+    static const struct sandbox_act rows[] = {
         ROW(signal_a_process),    ROW(signal_a_group), ROW(signal_the_parent),
         ROW(signal_a_thread),     ROW(queue_a_signal), ROW(trace),
         ROW(read_memory),         ROW(write_memory),   ROW(open_memory),
@@ -217,7 +217,7 @@ ACTION(gain_capabilities, prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, 0, 0, 0))
 
 START_TEST(the_machine_is_safe)
 {
-    static const struct action rows[] = {
+    static const struct sandbox_act rows[] = {
         ROW(new_user_namespace),
         ROW(new_user_namespace_of_a_child),
         ROW(new_pid_namespace_of_a_child),
@@ -299,7 +299,7 @@ ACTION(write_kernel_setting, open("/proc/sys/kernel/hostname", O_WRONLY))
 
 START_TEST(files_outside_of_scratch_are_safe)
 {
-    static const struct action rows[] = {
+    static const struct sandbox_act rows[] = {
         ROW(write_outside),       ROW(truncate_outside),     ROW(truncate_by_reading),
         ROW(create_outside),      ROW(unnamed_file_outside), ROW(remove_outside),
         ROW(rename_outside),      ROW(folder_outside),       ROW(remove_scratch),
@@ -341,7 +341,7 @@ ACTION(lock_by_description, fcntl(file_descriptor(), F_OFD_SETLK, &whole_file))
 
 START_TEST(attributes_and_locks_of_files_are_safe)
 {
-    static const struct action rows[] = {
+    static const struct sandbox_act rows[] = {
         ROW(change_mode),
         ROW(change_mode_of_open_file),
         ROW(change_owner),
@@ -506,7 +506,7 @@ static long use_descriptors(void)
     return send(pair[0], "1", 1, 0) == 1 && recv(pair[1], &byte, 1, 0) == 1 ? 0 : -1;
 }
 
-static const struct action legal[] = {
+static const struct sandbox_act legal[] = {
     ROW(use_threads),      ROW(use_memory),
     ROW(use_scratch),      ROW(load_a_library),
     ROW(run_a_program),    ROW(handle_own_signals),
@@ -536,7 +536,7 @@ static long call_abort(void)
 
 START_TEST(abort_is_seen_as_abort)
 {
-    static const struct action row[] = { ROW(call_abort) };
+    static const struct sandbox_act row[] = { ROW(call_abort) };
 
     child_as_nobody = _i;
     for (int hidden = 0; hidden < 2; hidden++) {
@@ -560,13 +560,13 @@ START_TEST(processes_and_reading_can_be_denied)
     static const char *const readable[] = { child_outside, "/usr/lib", "/lib", "/nonexistent",
                                             NULL };
     static const struct sandbox_options o = { .scratch = child_scratch, .readable = readable };
-    static const struct action denied[] = {
+    static const struct sandbox_act denied[] = {
         ROW(start_a_child),  ROW(start_a_child_that_shares_memory),
         ROW(execute),        ROW(read_a_file),
         ROW(list_a_folder),  ROW(write_outside),
         ROW(create_outside),
     };
-    static const struct action allowed[] = {
+    static const struct sandbox_act allowed[] = {
         ROW(use_threads),    ROW(use_memory), ROW(use_scratch),
         ROW(load_a_library), ROW(use_timers), ROW(read_readable),
     };
@@ -590,13 +590,13 @@ static long use_a_device(void)
 START_TEST(devices_and_network_can_be_allowed)
 {
     struct sandbox_options o = driver;
-    static const struct action denied[] = { ROW(use_a_device) };
-    static const struct action allowed[] = { ROW(use_a_device), ROW(lock_by_flock),
-                                             ROW(lock_by_fcntl), ROW(inet_socket),
-                                             ROW(unix_socket) };
-    static const struct action still_denied[] = { ROW(make_shared_memory), ROW(write_outside),
-                                                  ROW(signal_a_process),
-                                                  ROW(type_into_a_terminal) };
+    static const struct sandbox_act denied[] = { ROW(use_a_device) };
+    static const struct sandbox_act allowed[] = { ROW(use_a_device), ROW(lock_by_flock),
+                                                  ROW(lock_by_fcntl), ROW(inet_socket),
+                                                  ROW(unix_socket) };
+    static const struct sandbox_act still_denied[] = { ROW(make_shared_memory), ROW(write_outside),
+                                                       ROW(signal_a_process),
+                                                       ROW(type_into_a_terminal) };
 
     if (use_a_device() < 0 || child_lacks(sandbox_available().landlock, "Landlock"))
         return;

@@ -35,9 +35,9 @@ ACTION(close_a_new_descriptor, close(open(neighbour, O_RDONLY)))
 
 START_TEST(a_computation_works)
 {
-    static const struct action rows[] = { ROW(read_own_folder), ROW(map_memory),
-                                          ROW(look_at_the_time), ROW(own_limits),
-                                          ROW(close_a_new_descriptor) };
+    static const struct sandbox_act rows[] = { ROW(read_own_folder), ROW(map_memory),
+                                               ROW(look_at_the_time), ROW(own_limits),
+                                               ROW(close_a_new_descriptor) };
 
     child_as_nobody = _i;
     if (child_lacks(sandbox_available().landlock, "Landlock"))
@@ -50,8 +50,8 @@ END_TEST
 
 START_TEST(a_computation_reads_nothing_else)
 {
-    static const struct action elsewhere[] = { ROW(read_elsewhere) },
-                               any[] = { ROW(read_elsewhere), ROW(read_own_folder) };
+    static const struct sandbox_act elsewhere[] = { ROW(read_elsewhere) },
+                                    any[] = { ROW(read_elsewhere), ROW(read_own_folder) };
 
     child_as_nobody = _i;
     if (child_lacks(sandbox_available().landlock && sandbox_available().seccomp,
@@ -81,14 +81,14 @@ static long exit_with_another_status(void)
 /* Each ends the process, so each has one of its own; with a compiled filter, too. */
 START_TEST(harm_ends_a_computation)
 {
-    static const struct action rows[] = { ROW(write_own_folder),
-                                          ROW(open_a_socket),
-                                          ROW(start_a_process),
-                                          ROW(change_limits),
-                                          ROW(close_an_old_descriptor),
-                                          ROW(signal_the_parent),
-                                          ROW(trace),
-                                          ROW(exit_with_another_status) };
+    static const struct sandbox_act rows[] = { ROW(write_own_folder),
+                                               ROW(open_a_socket),
+                                               ROW(start_a_process),
+                                               ROW(change_limits),
+                                               ROW(close_an_old_descriptor),
+                                               ROW(signal_the_parent),
+                                               ROW(trace),
+                                               ROW(exit_with_another_status) };
     struct sandbox_options o = computation;
     struct sandbox_filter filter;
 
