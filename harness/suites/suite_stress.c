@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -238,26 +239,26 @@ static void leaks(struct conform *c, const void *data)
 
 enum { VICTIMS = 3 };
 
-/* In a process of its own: prepares and executes until it is killed. */
-static void be_a_client(struct conform *c)
+/* Why a client ended by itself; in memory that it shares with this process. */
+struct ended {
+    char why[160];
+};
+
+/* Prepares and executes without an end, on a connection of its own. */
+static void run_for_ever(struct conform *c, const struct conform_model *m)
 {
     static struct client_prepare_wait wait;
     const struct conform_kind *kind = &conform_kinds[c->version < HAL_1_2];
     const struct hal_execution_config config = client_config();
-    struct conform_model m;
-
-    conform_must_return = NULL;
-    c->state->keep_alive = NULL; /* that of the parent's process */
-    alarm(20);
-    conform_model_of(&m, conform_sum(c));
     struct hal_driver *d = conform_open(c);
+
     client_prepare_wait_init(&wait);
     for (;;) {
-        struct hal_prepared_model *p = conform_thread_prepare(c, d, &wait, &m.hal);
+        struct hal_prepared_model *p = conform_thread_prepare(c, d, &wait, &m->hal);
         struct arena *a = arena_new(0);
         for (int i = 0; p && i < 10; i++) {
             struct conform_request r;
-            conform_request(&m.example, a, &r);
+            conform_request(&m->example, a, &r);
             kind->run(p, c->version, &r, &config);
         }
         arena_free(a);
@@ -266,9 +267,29 @@ static void be_a_client(struct conform *c)
     }
 }
 
+/* In a process of its own. */
+static void be_a_client(struct conform *c, const struct conform_model *m, struct ended *ended)
+{
+    sigjmp_buf failed;
+
+    c->state->keep_alive = NULL; /* that of the parent's process */
+    alarm(20);
+    conform_must_return = &failed;
+    if (sigsetjmp(failed, 0) == 0)
+        run_for_ever(c, m);
+    const struct conform_result *r = c->state->result;
+    snprintf(ended->why, sizeof ended->why, "%s",
+             conform_must_text ? conform_must_text
+             : r->n_findings   ? r->finding[r->n_findings - 1]
+                               : "");
+    _exit(1);
+}
+
 static void killed_clients(struct conform *c, const void *data)
 {
     uint64_t end = end_time();
+    struct conform_model m;
+    struct ended *ended;
 
     (void) data;
     if (!c->is_remote) {
@@ -277,6 +298,10 @@ static void killed_clients(struct conform *c, const void *data)
     }
     if (!expect_works(c, "before clients are killed"))
         return;
+    conform_model_of(&m, conform_sum(c));
+    ended = mmap(NULL, VICTIMS * sizeof *ended, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                 -1, 0);
+    conform_must(ended != MAP_FAILED, "no memory can be shared with clients");
     for (unsigned turn = 0; turn < 5 || clock_steady_ns() < end; turn++) {
         pid_t victim[VICTIMS];
         int status;
@@ -284,17 +309,21 @@ static void killed_clients(struct conform *c, const void *data)
             victim[i] = fork();
             conform_must(victim[i] >= 0, "no process can be started");
             if (victim[i] == 0)
-                be_a_client(c);
+                be_a_client(c, &m, &ended[i]);
         }
         usleep(5000 + turn * 7919 % 60000);
         for (int i = 0; i < VICTIMS; i++) {
             kill(victim[i], SIGKILL);
             waitpid(victim[i], &status, 0);
             EXPECT(c, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
-                   "a client ends with status %x before it is killed", (unsigned) status);
+                   "a client ends with status %x before it is killed: %s", (unsigned) status,
+                   ended[i].why);
+            ended[i].why[0] = 0;
         }
         expect_works(c, "after clients were killed");
     }
+    munmap(ended, VICTIMS * sizeof *ended);
+    conform_model_done(&m);
 }
 
 static const struct conform_rule rules_of_file[] = {
