@@ -174,6 +174,17 @@ static enum hal_status own_extension(struct hal_driver *self, uint32_t *ret_n,
     return one_extension(&extension, ret_n, ret_extension);
 }
 
+/* Cuts texts that are longer than the buffer without ending them. */
+static void text_without_end(struct hal_driver *self, char *ret_text, size_t size)
+{
+    struct hal_driver *d = faulty_driver_of(self)->inner;
+    char text[HAL_TEXT_BYTES] = "";
+
+    d->get_failure_text(d, text, sizeof text);
+    size_t length = strlen(text) + 1;
+    memcpy(ret_text, text, length < size ? length : size);
+}
+
 static enum hal_status too_many_files(struct hal_driver *self, uint32_t *ret_n_model,
                                       uint32_t *ret_n_data)
 {
@@ -496,6 +507,12 @@ static bool same_beginning(const struct saved_file *found, const struct saved_fi
     return found->length >= kept->length && memcmp(found->bytes, kept->bytes, kept->length) == 0;
 }
 
+static bool shorter(const struct saved_file *found, const struct saved_file *kept)
+{
+    return found->length > 0 && found->length < kept->length &&
+           memcmp(found->bytes, kept->bytes, found->length) == 0;
+}
+
 static bool always(const struct saved_file *found, const struct saved_file *kept)
 {
     (void) found, (void) kept;
@@ -510,6 +527,11 @@ static void ignore_flipped_bits(struct faulty_preparation *p)
 static void ignore_appended_bytes(struct faulty_preparation *p)
 {
     restore_kept(p, same_beginning);
+}
+
+static void ignore_missing_bytes(struct faulty_preparation *p)
+{
+    restore_kept(p, shorter);
 }
 
 static void restore_other_model(struct faulty_preparation *p)
@@ -631,6 +653,9 @@ static const struct fault rows[] = {
              .get_supported_extensions = bad_extension_name),
     PROPERTY("cache-files-too-many", RULES("basic/B11"), "needs 33 cache files of each kind",
              .get_number_of_cache_files_needed = too_many_files),
+    PROPERTY("failure-text-unterminated", RULES("basic/B13"),
+             "a reason that is longer than the buffer does not end with NUL",
+             .get_failure_text = text_without_end),
 
     PROPERTY("performance-varies", RULES("consistency/queries"),
              "capabilities differ from answer to answer", .get_capabilities = measured_performance),
@@ -710,6 +735,9 @@ static const struct fault rows[] = {
     BREAKS("cache-length-unchecked", "cache", RULES("cache/S2", "cache/C7"),
            "restores from model cache files with bytes appended", .saved = keep_last_saved,
            .preparing = ignore_appended_bytes),
+    BREAKS("cache-shorter-accepted", "cache", RULES("cache/shorter"),
+           "restores from model cache files that are cut", .saved = keep_last_saved,
+           .preparing = ignore_missing_bytes),
     BREAKS("cache-other-model", "cache", RULES("cache/C11"),
            "restores the model that was saved first", .saved = keep_first_saved,
            .preparing = restore_other_model),

@@ -1,4 +1,5 @@
 /* Faults of executions of every kind: requests, results, timing, deadlines, fences, bursts. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +220,13 @@ static void loop_stops_silently(struct faulty_call *x)
         x->status = HAL_NONE;
 }
 
+/* A time-out of 0 counts as none. */
+static void zero_timeout_is_default(struct faulty_call *x)
+{
+    if (!x->config.loop_timeout)
+        x->config.loop_timeout = HAL_NO_TIME;
+}
+
 /* ---- requests */
 
 static void measure_refused(struct faulty_call *x)
@@ -308,6 +316,55 @@ static enum hal_status fence_never(struct hal_prepared_model *self, enum hal_ver
             close(*ret_fence);
         *ret_fence = f.wait;
     }
+    return status;
+}
+
+struct expiring {
+    struct fence own;
+    int copy;  /* of own.wait, which the client may close */
+    int inner; /* the driver's fence */
+};
+
+/* Passes on the signal, and takes it back after EXPIRES_US: the fence fails from then on. */
+static void *expire_fence(void *user)
+{
+    enum { EXPIRES_US = 5000 };
+    struct expiring e = *(struct expiring *) user;
+    char byte = 1;
+
+    free(user);
+    if (fence_wait(1, &e.inner, HAL_NO_TIME) == 1 && write(e.own.signal, &byte, 1) == 1) {
+        usleep(EXPIRES_US);
+        (void) !read(e.copy, &byte, 1);
+    }
+    fence_complete(&e.own, false);
+    close(e.copy);
+    close(e.inner);
+    return NULL;
+}
+
+static enum hal_status fence_expires(struct hal_prepared_model *self, enum hal_version version,
+                                     const struct hal_request *request, uint32_t n_wait_for,
+                                     const int *wait_for, const struct hal_execution_config *config,
+                                     uint64_t duration, int *ret_fence,
+                                     struct hal_fenced_info **ret_info)
+{
+    struct faulty_model *m = faulty_model_of(self);
+    enum hal_status status = m->inner->methods->execute_fenced(
+        m->inner, version, request, n_wait_for, wait_for, config, duration, ret_fence, ret_info);
+    struct expiring *e = status == HAL_NONE && *ret_fence >= 0 ? calloc(1, sizeof *e) : NULL;
+    pthread_t thread;
+
+    if (!e)
+        return status;
+    e->inner = *ret_fence;
+    if (fence_open(&e->own) < 0)
+        abort();
+    *ret_fence = e->own.wait;
+    e->copy = dup(e->own.wait);
+    if (pthread_create(&thread, NULL, expire_fence, e) != 0)
+        abort();
+    pthread_detach(thread);
     return status;
 }
 
@@ -433,11 +490,29 @@ static enum hal_status identifiers_unchecked(struct hal_burst *self,
 
 enum { NAMED = 14 }; /* entries of `kept` for identifiers; the others: for -1, by pool */
 
+/* The entry of `kept` for a pool and its identifier; -1: none. */
+static int slot_of_named(uint32_t pool, int64_t identifier)
+{
+    (void) pool;
+    return identifier >= 0 && identifier < NAMED ? (int) identifier : -1;
+}
+
+static int slot_of_unnamed(uint32_t pool, int64_t identifier)
+{
+    return identifier == -1 && pool < 2 ? NAMED + (int) pool : -1;
+}
+
+static int slot_of_32_bits(uint32_t pool, int64_t identifier)
+{
+    return identifier >= 0 ? slot_of_named(pool, (uint32_t) identifier) : -1;
+}
+
 /* Executes with the memories that were first seen under the identifiers, or under -1. */
 static enum hal_status run_kept(struct hal_burst *self, const struct hal_request *request,
                                 uint32_t n, const int64_t *identifiers,
                                 const struct hal_execution_config *config,
-                                struct hal_result *result, bool keep_minus_one)
+                                struct hal_result *result,
+                                int (*slot_of)(uint32_t pool, int64_t identifier))
 {
     struct faulty_burst *b = burst_of(self);
     struct hal_request_pool *pools = calloc(request->n_pools + 1, sizeof *pools);
@@ -447,9 +522,7 @@ static enum hal_status run_kept(struct hal_burst *self, const struct hal_request
         abort();
     kept.pools = pools;
     for (uint32_t i = 0; i < request->n_pools; i++) {
-        int64_t id = i < n ? identifiers[i] : -2;
-        int slot = keep_minus_one ? (id == -1 && i < 2 ? NAMED + (int) i : -1)
-                                  : (id >= 0 && id < NAMED ? (int) id : -1);
+        int slot = i < n ? slot_of(i, identifiers[i]) : -1;
         pools[i] = request->pools[i];
         if (slot < 0 || pools[i].is_token)
             continue;
@@ -472,7 +545,7 @@ static enum hal_status keeps_released(struct hal_burst *self, const struct hal_r
                                       const struct hal_execution_config *config,
                                       struct hal_result *result)
 {
-    return run_kept(self, request, n, identifiers, config, result, false);
+    return run_kept(self, request, n, identifiers, config, result, slot_of_named);
 }
 
 static enum hal_status keeps_unnamed(struct hal_burst *self, const struct hal_request *request,
@@ -480,7 +553,29 @@ static enum hal_status keeps_unnamed(struct hal_burst *self, const struct hal_re
                                      const struct hal_execution_config *config,
                                      struct hal_result *result)
 {
-    return run_kept(self, request, n, identifiers, config, result, true);
+    return run_kept(self, request, n, identifiers, config, result, slot_of_unnamed);
+}
+
+/* Identifiers whose lower 32 bits are equal name the same memory. */
+static enum hal_status keeps_by_32_bits(struct hal_burst *self, const struct hal_request *request,
+                                        uint32_t n, const int64_t *identifiers,
+                                        const struct hal_execution_config *config,
+                                        struct hal_result *result)
+{
+    return run_kept(self, request, n, identifiers, config, result, slot_of_32_bits);
+}
+
+static enum hal_status releases_by_32_bits(struct hal_burst *self, int64_t identifier)
+{
+    struct faulty_burst *b = burst_of(self);
+    int slot = slot_of_32_bits(0, identifier);
+
+    if (slot >= 0 && b->kept[slot].size) {
+        if (b->kept[slot].fd >= 0)
+            close(b->kept[slot].fd);
+        b->kept[slot] = (struct hal_memory){ 0 };
+    }
+    return b->inner->methods->release_memory(b->inner, identifier);
 }
 
 static enum hal_status release_unknown_fails(struct hal_burst *self, int64_t identifier)
@@ -682,11 +777,15 @@ static const struct fault rows[] = {
     BREAKS("loop-failure", "deadline",
            RULES("deadline/loop", "loop-timeout/default", "loop-timeout/clamped"),
            "GENERAL_FAILURE for a loop that exceeds its time-out", .after = missed_as_failure),
+    BREAKS("loop-timeout-zero", "deadline", RULES("loop-timeout/prompt"),
+           "a loop time-out of 0 is the default time-out", .before = zero_timeout_is_default),
 
-    BREAKS("fence-early", "fence", RULES("fenced/chain"), "fences signal before the work is done",
-           .model = { .execute_fenced = fence_too_early }),
+    BREAKS("fence-early", "fence", RULES("fenced/chain", "fenced/complete"),
+           "fences signal before the work is done", .model = { .execute_fenced = fence_too_early }),
     BREAKS("fence-never", "fence", RULES("fenced/info"), "fences never signal",
            .model = { .execute_fenced = fence_never }),
+    BREAKS("fence-expires", "fence", RULES("fenced/lasting"), "fences fail 5 ms after their signal",
+           .model = { .execute_fenced = fence_expires }),
     BREAKS("fence-second-ignored", "fence",
            RULES("fenced/many", "fenced/failed", "fenced/signalled"),
            "waits for the first fence only", .before = first_fence_only),
@@ -721,6 +820,10 @@ static const struct fault rows[] = {
            .burst = { .execute_synchronously = keeps_released }),
     BREAKS("burst-keeps-unnamed", "burst", RULES("burst/memories"), "keeps memory of identifier -1",
            .burst = { .execute_synchronously = keeps_unnamed }),
+    BREAKS("burst-identifiers-cut", "burst", RULES("burst/side-by-side"),
+           "bursts use 32 bits of identifiers",
+           .burst = { .execute_synchronously = keeps_by_32_bits,
+                      .release_memory = releases_by_32_bits }),
     BREAKS("burst-release-unknown", "burst", RULES("burst/slots"),
            "release_memory fails for unknown identifiers",
            .burst = { .release_memory = release_unknown_fails }),

@@ -54,6 +54,20 @@ static enum hal_status copies_nothing(struct hal_buffer *self, const struct hal_
     return b->inner->methods->copy_from(b->inner, from, n_dims, dims);
 }
 
+/* Copies from the start of a file, wherever the memory begins in it. */
+static enum hal_status copies_from_start(struct hal_buffer *self, const struct hal_memory *from,
+                                         uint32_t n_dims, const uint32_t *dims)
+{
+    struct faulty_buffer *b = (struct faulty_buffer *) self;
+    struct hal_memory start = *from;
+
+    if (start.kind == HAL_MEMORY_FD) {
+        start.offset = 0;
+        start.address = NULL;
+    }
+    return b->inner->methods->copy_from(b->inner, &start, n_dims, dims);
+}
+
 static enum hal_status wrong_copy_status(struct hal_buffer *self, const struct hal_memory *to)
 {
     enum hal_status status = inner_copy_to((struct faulty_buffer *) self, to);
@@ -166,6 +180,8 @@ static const struct fault rows[] = {
            .buffer = { .copy_to = copies_zeros }),
     BREAKS("copy-once", "buffer", RULES("memory-domain/device-memory"),
            "only the first copy_from copies", .buffer = { .copy_from = copies_nothing }),
+    BREAKS("copy-offset-ignored", "buffer", RULES("memory-domain/contents"),
+           "copy_from ignores the offset of a file", .buffer = { .copy_from = copies_from_start }),
     BREAKS("copy-empty-status", "buffer", RULES("memory-domain/K5"),
            "copy_to from a buffer without contents: INVALID_ARGUMENT",
            .buffer = { .copy_to = wrong_copy_status }),

@@ -104,6 +104,12 @@ static void leak_descriptor(struct faulty_call *x)
     (void) x, (void) lost;
 }
 
+static void leak_when_rejecting(struct faulty_call *x)
+{
+    if (x->status == HAL_INVALID_ARGUMENT)
+        leak_descriptor(x);
+}
+
 static void leak_mapping(struct faulty_call *x)
 {
     /* Neighbours of the same protection would become one mapping. */
@@ -258,6 +264,8 @@ static const struct fault rows[] = {
            .after = leak_memory),
     BREAKS("descriptor-leak", "resources", RULES("stress/leaks"),
            "each execution loses a descriptor", .after = leak_descriptor),
+    BREAKS("rejection-leak", "resources", RULES("stress/other-resources"),
+           "each rejected execution loses a descriptor", .after = leak_when_rejecting),
     BREAKS("mapping-leak", "resources", RULES("stress/resources"), "each execution loses a mapping",
            .after = leak_mapping),
     BREAKS("every-100th-wrong", "consistency", RULES("stress/long-run"),
