@@ -540,9 +540,10 @@ static void prompt(struct conform *c, const void *data)
         if (!has_deadline(c, s.prepared, kind))
             continue;
         uint64_t taken = shortest_run(c, &s, l, kind);
-        EXPECT(c, taken < prompt_ns,
-               "%s, time-out %llu ns: it takes %.1f s or more, as with a longer time-out",
-               kind->name, (unsigned long long) l->timeout, (double) taken / 1e9);
+        if (!EXPECT(c, taken < prompt_ns,
+                    "%s, time-out %llu ns: it takes %.1f s or more, as with a longer time-out",
+                    kind->name, (unsigned long long) l->timeout, (double) taken / 1e9))
+            break; /* the other kinds would take seconds, too */
     }
     expect_end_at_once(c, &s);
     conform_subject_close(&s);
