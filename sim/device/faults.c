@@ -334,6 +334,13 @@ static void large_shapes(struct kernel_call *k)
         zero_from(k->out[0], tensor_count(k->out[0]) - 1);
 }
 
+/* A counter of 16 bits. */
+static void count_in_16_bits(struct kernel_call *k)
+{
+    if (tensor_count(k->out[0]) > UINT16_MAX)
+        zero_from(k->out[0], UINT16_MAX + 1);
+}
+
 /* The first operand, where it is the smaller one, is not repeated. */
 static void first_not_broadcast(struct kernel_call *k)
 {
@@ -354,6 +361,16 @@ static void wrap_around(struct kernel_call *k)
     for (size_t i = 0; is_byte(t) && !kernel_only_moves(k) && i < tensor_count(t); i++)
         if (((uint8_t *) t->data)[i] == most)
             ((uint8_t *) t->data)[i] = least;
+}
+
+static void overflow_half(struct kernel_call *k)
+{
+    const float largest = 65504; /* of fp16 */
+    struct tensor *t = k->out[0];
+
+    for (size_t i = 0; t->dtype == DT_F32 && i < tensor_count(t); i++)
+        if (fabsf(float_at(t, i)) > largest)
+            put_float(t, i, copysignf(INFINITY, float_at(t, i)));
 }
 
 static void symmetric_range(struct kernel_call *k)
@@ -616,12 +633,17 @@ static const struct fault rows[] = {
     FAULT("large-shapes", "numbers", RULES("generated/judged"),
           "results of more than 64 elements: the last one is zero; all devices",
           .after = large_shapes),
+    FAULT("count-16-bit", "numbers", RULES("generated/large-tensors"),
+          "results of more than 65536 elements: those after them are zero; all devices",
+          .after = count_in_16_bits),
     FAULT("first-not-broadcast", "numbers", RULES("random/operations"),
           "a first operand that is smaller than the second is not repeated; all devices",
           .after = first_not_broadcast),
     FAULT("saturation-wraps", "numbers", RULES("random/operations"),
           "8-bit results that saturate at the maximum wrap around; all devices",
           .after = wrap_around),
+    FAULT("half-overflow", "numbers", RULES("generated/large-numbers"),
+          "fp32 results above the range of fp16 are infinite; all devices", .after = overflow_half),
     FAULT("minimum-clamped", "numbers", RULES("random/operations"),
           "signed 8-bit results are never -128; sim:cpu, sim:dsp", .after = symmetric_range),
     FAULT("signed-shifted", "numbers", RULES("quant-coupling/coupling"),

@@ -24,6 +24,7 @@ struct faulty_model {
                                          return HAL_GENERAL_FAILURE */
     bool is_restored;                 /* from a compilation cache */
     atomic_uint executions;
+    atomic_uint first_dim; /* of a fault: dimension 0 of output 0 in the first execution */
 };
 
 enum faulty_entry { ENTRY_SYNCHRONOUS, ENTRY_ASYNCHRONOUS, ENTRY_FENCED, ENTRY_BURST };
@@ -81,7 +82,7 @@ struct contract_hooks {
 
 enum { MAX_FAULTY_BUFFERS = 256, MAX_SAVED_FILES = 8 };
 
-/* A copy of a cache file as the driver has written it. */
+/* A copy of a cache file as the driver has written it, or of other bytes that a fault keeps. */
 struct saved_file {
     uint8_t *bytes;
     size_t length;
@@ -100,6 +101,7 @@ struct faulty_driver {
     pthread_mutex_t lock, second_lock;  /* `lock` protects what follows */
     uint32_t token[MAX_FAULTY_BUFFERS]; /* of the buffers that exist; 0: none */
     struct saved_file saved[MAX_SAVED_FILES];
+    const uint8_t *constants; /* of a fault: of the client's model that was prepared last */
     atomic_uint executions;
     atomic_int state; /* of a fault that needs a number */
 };

@@ -15,19 +15,38 @@
 
 /* ---- several executions at once */
 
+/* Maps the memory of an argument of an execution that has succeeded, and returns where its value
+ * is; NULL: it is not in client memory, or has no bytes. */
+static uint8_t *map_value(const struct faulty_call *x, const struct hal_argument *a, bool write,
+                          struct mapping *ret_mapping)
+{
+    struct why w;
+
+    if (a->has_no_value || x->status != HAL_NONE || !x->result || !a->location.length ||
+        a->location.pool >= x->request.n_pools || x->request.pools[a->location.pool].is_token ||
+        memory_map(&x->request.pools[a->location.pool].memory, write, ret_mapping, &w) < 0)
+        return NULL;
+    return ret_mapping->address + a->location.offset;
+}
+
 /* Changes a byte of the first output in client memory. */
 static void spoil_output(const struct faulty_call *x)
 {
-    const struct hal_argument *o = x->request.n_outputs ? &x->request.outputs[0] : NULL;
     struct mapping m = { 0 };
-    struct why w;
+    uint8_t *at = x->request.n_outputs ? map_value(x, &x->request.outputs[0], true, &m) : NULL;
 
-    if (!o || o->has_no_value || x->status != HAL_NONE || !x->result || !o->location.length ||
-        o->location.pool >= x->request.n_pools || x->request.pools[o->location.pool].is_token ||
-        memory_map(&x->request.pools[o->location.pool].memory, true, &m, &w) < 0)
-        return;
-    m.address[o->location.offset] ^= 0x55;
+    if (at)
+        *at ^= 0x55;
     memory_unmap(&m);
+}
+
+/* Dimension 0 of output 0, as an execution that has succeeded reports it; NULL: it does not. */
+static uint32_t *reported_dimension(const struct faulty_call *x)
+{
+    bool has =
+        x->result && x->status == HAL_NONE && x->result->n_shapes && x->result->shapes[0].n_dims;
+
+    return has ? &x->result->shapes[0].dims[0] : NULL;
 }
 
 static void wait_a_little(void)
@@ -84,6 +103,72 @@ static void refuse_second(struct faulty_call *x)
 static void leave(struct faulty_call *x)
 {
     atomic_fetch_sub(&x->model->driver->state, 1);
+}
+
+/* Changes the last byte of the first input for a while. */
+static void borrow_input(struct faulty_call *x)
+{
+    const struct hal_argument *in = x->request.n_inputs ? &x->request.inputs[0] : NULL;
+    pthread_mutex_t *lock = &x->model->driver->lock;
+    struct mapping m = { 0 };
+    uint8_t *at = in ? map_value(x, in, true, &m) : NULL;
+
+    if (at) {
+        pthread_mutex_lock(lock);
+        at[in->location.length - 1] ^= 0x55;
+        wait_a_little();
+        at[in->location.length - 1] ^= 0x55;
+        pthread_mutex_unlock(lock);
+    }
+    memory_unmap(&m);
+}
+
+/* One place for the reported shapes of all executions. */
+static void share_shapes(struct faulty_call *x)
+{
+    uint32_t *dim = reported_dimension(x);
+
+    if (!dim)
+        return;
+    atomic_store(&x->model->driver->state, (int) *dim);
+    wait_a_little();
+    *dim = (uint32_t) atomic_load(&x->model->driver->state);
+}
+
+/* A callback is called with a lock that get_status() takes, too. */
+static void notify_locked(struct hal_prepare_callback *client, enum hal_status status,
+                          struct faulty_model *m)
+{
+    pthread_mutex_t *lock = m ? &m->driver->second_lock : NULL;
+
+    if (lock)
+        pthread_mutex_lock(lock);
+    client->notify(client, status, m ? &m->base : NULL);
+    if (lock)
+        pthread_mutex_unlock(lock);
+}
+
+static enum hal_device_status get_status_locked(struct hal_driver *self)
+{
+    struct faulty_driver *d = faulty_driver_of(self);
+
+    pthread_mutex_lock(&d->second_lock);
+    enum hal_device_status status = d->inner->get_status(d->inner);
+    pthread_mutex_unlock(&d->second_lock);
+    return status;
+}
+
+/* ---- losses, and what depends on earlier calls or is done after them */
+
+/* Replaces what is kept by a copy of `length` bytes. */
+static void keep_bytes(struct saved_file *kept, const uint8_t *bytes, size_t length)
+{
+    free(kept->bytes);
+    *kept = (struct saved_file){ malloc(length + 1), length };
+    if (!kept->bytes)
+        abort();
+    if (length)
+        memcpy(kept->bytes, bytes, length);
 }
 
 static void leak_memory(struct faulty_call *x)
@@ -148,9 +233,116 @@ static void note_priority(struct faulty_preparation *p)
     atomic_store(&p->driver->state, p->config.priority == HAL_PRIORITY_LOW);
 }
 
-static void spoil_low_priority(struct faulty_call *x)
+static void spoil_noted(struct faulty_call *x)
 {
     if (atomic_load(&x->model->driver->state))
+        spoil_output(x);
+}
+
+static void note_preference(struct faulty_preparation *p)
+{
+    atomic_store(&p->driver->state, p->config.preference == HAL_SUSTAINED_SPEED);
+}
+
+/* Dimension 0 of the first output is that of the model's first execution. */
+static void keep_first_shape(struct faulty_call *x)
+{
+    uint32_t *dim = reported_dimension(x), first = 0;
+
+    if (dim && !atomic_compare_exchange_strong(&x->model->first_dim, &first, *dim))
+        *dim = first;
+}
+
+/* Returns the first output of the execution before, if it was of the same model and the first input
+ * begins with the same bytes.  saved[0] is the beginning of that input, saved[1] that output. */
+static void reuse_by_beginning(struct faulty_call *x)
+{
+    enum { COMPARED = 16 };
+    struct faulty_driver *d = x->model->driver;
+    struct saved_file *begin = &d->saved[0], *result = &d->saved[1];
+    const struct hal_request *r = &x->request;
+    struct mapping in = { 0 }, out = { 0 };
+    const uint8_t *from = r->n_inputs ? map_value(x, &r->inputs[0], false, &in) : NULL;
+    uint8_t *to = r->n_outputs ? map_value(x, &r->outputs[0], true, &out) : NULL;
+    int model = (int) ((uintptr_t) x->model >> 4 & 0x7fffffff);
+    bool is_first = atomic_load(&x->model->executions) == 1;
+
+    pthread_mutex_lock(&d->lock);
+    if (from && to && r->inputs[0].location.length >= COMPARED) {
+        size_t length = (size_t) r->outputs[0].location.length;
+        if (atomic_exchange(&d->state, model) == model && !is_first && result->length == length &&
+            memcmp(begin->bytes, from, COMPARED) == 0) {
+            memcpy(to, result->bytes, length);
+        } else {
+            keep_bytes(begin, from, COMPARED);
+            keep_bytes(result, to, length);
+        }
+    }
+    pthread_mutex_unlock(&d->lock);
+    memory_unmap(&in);
+    memory_unmap(&out);
+}
+
+struct late_write {
+    struct mapping mapping;
+    uint8_t *to;
+    struct saved_file result;
+};
+
+static void *write_late(void *user)
+{
+    struct late_write *l = user;
+
+    wait_a_little();
+    memcpy(l->to, l->result.bytes, l->result.length);
+    memory_unmap(&l->mapping);
+    free(l->result.bytes);
+    free(l);
+    return NULL;
+}
+
+/* Writes the first output once more, after the end of the execution, when its client may have freed
+ * the memory. */
+static void write_again(struct faulty_call *x)
+{
+    struct late_write *l = calloc(1, sizeof *l);
+    pthread_t thread;
+
+    if (!l)
+        abort();
+    if (x->request.n_outputs)
+        l->to = map_value(x, &x->request.outputs[0], true, &l->mapping);
+    if (!l->to) {
+        free(l);
+        return;
+    }
+    keep_bytes(&l->result, l->to, (size_t) x->request.outputs[0].location.length);
+    if (pthread_create(&thread, NULL, write_late, l) != 0)
+        abort();
+    pthread_detach(thread);
+}
+
+/* Keeps where the client's constants are, and in saved[0] what they were. */
+static void note_constants(struct faulty_preparation *p)
+{
+    struct faulty_driver *d = p->driver;
+
+    pthread_mutex_lock(&d->lock);
+    d->constants = p->model ? p->model->operand_values : NULL;
+    keep_bytes(&d->saved[0], d->constants,
+               d->constants ? (size_t) p->model->operand_values_length : 0);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* Computes with the constants in the client's memory, which the client may have freed. */
+static void spoil_changed_constants(struct faulty_call *x)
+{
+    struct faulty_driver *d = x->model->driver;
+
+    pthread_mutex_lock(&d->lock);
+    bool changed = d->constants && memcmp(d->constants, d->saved[0].bytes, d->saved[0].length) != 0;
+    pthread_mutex_unlock(&d->lock);
+    if (changed)
         spoil_output(x);
 }
 
@@ -260,6 +452,14 @@ static const struct fault rows[] = {
     BREAKS("thread-dependent", "concurrency", RULES("concurrency/one-model"),
            "synchronous executions on other threads than the first are wrong",
            .after = spoil_other_thread),
+    BREAKS("input-borrowed", "concurrency", RULES("concurrency/shared-inputs"),
+           "the first input is scratch memory for a while, then restored", .after = borrow_input),
+    BREAKS("shapes-shared", "concurrency", RULES("concurrency/shapes"),
+           "reported shapes are those of the execution that was last to end",
+           .after = share_shapes),
+    BREAKS("callback-holds-lock", "concurrency", RULES("concurrency/calls-in-callbacks"),
+           "get_status waits while the callback of a preparation is running",
+           .prepared = notify_locked, .driver = { .get_status = get_status_locked }),
     BREAKS("memory-leak", "resources", RULES("stress/leaks"), "each execution loses 1 MiB",
            .after = leak_memory),
     BREAKS("descriptor-leak", "resources", RULES("stress/leaks"),
@@ -278,7 +478,20 @@ static const struct fault rows[] = {
            "models restored from a cache compute otherwise", .after = spoil_restored),
     BREAKS("low-priority-wrong", "priority", RULES("priority/results"),
            "executions after a preparation with low priority are wrong", .preparing = note_priority,
-           .after = spoil_low_priority),
+           .after = spoil_noted),
+    BREAKS("sustained-speed-wrong", "consistency", RULES("generated/preferences"),
+           "executions after a preparation for sustained speed are wrong",
+           .preparing = note_preference, .after = spoil_noted),
+    BREAKS("beginning-compared", "consistency", RULES("consistency/changed-inputs"),
+           "inputs that begin with the same 16 bytes as the last ones get the last result",
+           .after = reuse_by_beginning),
+    BREAKS("first-shape-kept", "consistency", RULES("consistency/shapes"),
+           "output shapes are those of the model's first execution", .after = keep_first_shape),
+    BREAKS("written-late", "consistency", RULES("consistency/late-writes"),
+           "an output is written again 2 ms after the end", .after = write_again),
+    BREAKS("constants-of-client", "consistency", RULES("consistency/model-overwritten"),
+           "executions read the constants of the model that the client passed",
+           .preparing = note_constants, .after = spoil_changed_constants),
     BREAKS("unaligned-wrong", "consistency", RULES("consistency/memory"),
            "wrong results for inputs that are not aligned to 16 bytes", .after = spoil_unaligned),
     BREAKS("failure-spoils-next", "consistency", RULES("consistency/earlier"),
