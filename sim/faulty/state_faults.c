@@ -284,8 +284,8 @@ static void reuse_by_beginning(struct faulty_call *x)
 }
 
 struct late_write {
-    struct mapping mapping;
-    uint8_t *to;
+    int file;
+    uint64_t offset;
     struct saved_file result;
 };
 
@@ -294,32 +294,34 @@ static void *write_late(void *user)
     struct late_write *l = user;
 
     wait_a_little();
-    memcpy(l->to, l->result.bytes, l->result.length);
-    memory_unmap(&l->mapping);
+    ssize_t written = pwrite(l->file, l->result.bytes, l->result.length, (off_t) l->offset);
+    (void) written;
+    close(l->file);
     free(l->result.bytes);
     free(l);
     return NULL;
 }
 
-/* Writes the first output once more, after the end of the execution, when its client may have freed
- * the memory. */
+/* Writes the first output, where it lies in a file, once more after the end of the execution. */
 static void write_again(struct faulty_call *x)
 {
-    struct late_write *l = calloc(1, sizeof *l);
-    pthread_t thread;
+    const struct hal_argument *o = x->request.n_outputs ? &x->request.outputs[0] : NULL;
+    struct mapping m = { 0 };
+    const uint8_t *value = o ? map_value(x, o, false, &m) : NULL;
+    const struct hal_memory *memory = value ? &x->request.pools[o->location.pool].memory : NULL;
 
-    if (!l)
-        abort();
-    if (x->request.n_outputs)
-        l->to = map_value(x, &x->request.outputs[0], true, &l->mapping);
-    if (!l->to) {
-        free(l);
-        return;
+    if (memory && memory->fd >= 0) {
+        struct late_write *l = calloc(1, sizeof *l);
+        pthread_t thread;
+        if (!l)
+            abort();
+        *l = (struct late_write){ dup(memory->fd), memory->offset + o->location.offset };
+        keep_bytes(&l->result, value, (size_t) o->location.length);
+        if (l->file < 0 || pthread_create(&thread, NULL, write_late, l) != 0)
+            abort();
+        pthread_detach(thread);
     }
-    keep_bytes(&l->result, l->to, (size_t) x->request.outputs[0].location.length);
-    if (pthread_create(&thread, NULL, write_late, l) != 0)
-        abort();
-    pthread_detach(thread);
+    memory_unmap(&m);
 }
 
 /* Keeps where the client's constants are, and in saved[0] what they were. */
@@ -488,7 +490,7 @@ static const struct fault rows[] = {
     BREAKS("first-shape-kept", "consistency", RULES("consistency/shapes"),
            "output shapes are those of the model's first execution", .after = keep_first_shape),
     BREAKS("written-late", "consistency", RULES("consistency/late-writes"),
-           "an output is written again 2 ms after the end", .after = write_again),
+           "outputs in files are written again 2 ms after the end", .after = write_again),
     BREAKS("constants-of-client", "consistency", RULES("consistency/model-overwritten"),
            "executions read the constants of the model that the client passed",
            .preparing = note_constants, .after = spoil_changed_constants),
