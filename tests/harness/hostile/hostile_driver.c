@@ -17,12 +17,6 @@ hal_driver_open_fn skeleton_open; /* harness/skeleton/, renamed */
 static struct hal_driver *inner;
 static enum hal_version own_version = HAL_FL8;
 
-/* The inner driver's entry point for one of ours. */
-static enum hal_version inner_version(enum hal_version version)
-{
-    return version > HAL_1_2 && version <= own_version && version != 14 ? HAL_1_2 : version;
-}
-
 enum { MAX_ARGUMENTS = 8 };
 
 struct model {
@@ -151,8 +145,8 @@ static enum hal_status compute(struct model *m, enum hal_version version,
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     if (!copy_request(&r, m, q) || !resolve_buffers(&r))
         return HAL_INVALID_ARGUMENT;
-    enum hal_status status = m->inner->methods->execute_synchronously(
-        m->inner, inner_version(version), &r.hal, &plain, result);
+    enum hal_status status =
+        m->inner->methods->execute_synchronously(m->inner, version, &r.hal, &plain, result);
     if (status == HAL_NONE)
         mark_written(q);
     return status;
@@ -218,6 +212,19 @@ static void release_info(struct hal_fenced_info *self)
     hostile_act_status(AT_RELEASE_INFO, HAL_NONE);
 }
 
+/* Whether the shapes of all outputs are known before the execution, as a fenced one requires. */
+static bool has_known_outputs(const struct model *m, const struct hal_request *q)
+{
+    for (uint32_t i = 0; i < q->n_outputs && i < MAX_ARGUMENTS; i++) {
+        bool known = q->outputs[i].n_dims > 0;
+        for (uint32_t k = 0; k < q->outputs[i].n_dims; k++)
+            known = known && q->outputs[i].dims[k] != 0;
+        if (!known && !m->out_bytes[i])
+            return false;
+    }
+    return true;
+}
+
 /* Executes when all fences have signalled; it has then completed. */
 static enum hal_status execute_after(enum at at, struct model *m, enum hal_version version,
                                      const struct hal_request *request, uint32_t n_wait_for,
@@ -236,7 +243,8 @@ static enum hal_status execute_after(enum at at, struct model *m, enum hal_versi
         poll(&(struct pollfd){ wait_for[i], POLLIN, 0 }, 1, -1);
     c.status = HAL_GENERAL_FAILURE;
     if (info)
-        c.status = compute(m, version, request, config, &result);
+        c.status = has_known_outputs(m, request) ? compute(m, version, request, config, &result)
+                                                 : HAL_INVALID_ARGUMENT;
     if (info)
         *info = (struct info){ { &table } };
     *ret_fence = HAL_NO_FENCE;
@@ -418,7 +426,7 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
     struct hostile_call c = { .model = model, .prepare = callback };
 
     (void) self;
-    c.status = inner->prepare_model(inner, inner_version(version), model, &plain, &kept.base);
+    c.status = inner->prepare_model(inner, version, model, &plain, &kept.base);
     if (kept.prepared)
         c.object = new_model(&model->main, kept.prepared);
     if (c.status != HAL_NONE || kept.prepared)
@@ -536,7 +544,7 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
 static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret)
 {
-    enum hal_status status = inner->get_capabilities(inner, inner_version(version), ret);
+    enum hal_status status = inner->get_capabilities(inner, version, ret);
 
     (void) self;
     if (status == HAL_NONE && version >= HAL_1_3)
@@ -592,8 +600,7 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
     };
 
     (void) self;
-    c.status =
-        inner->get_supported_operations(inner, inner_version(version), model, supported, ret_n);
+    c.status = inner->get_supported_operations(inner, version, model, supported, ret_n);
     return (enum hal_status) hostile_act(AT_GET_SUPPORTED_OPERATIONS, &c);
 }
 
