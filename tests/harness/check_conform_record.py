@@ -167,8 +167,8 @@ def wait_for(db, n):
 
 def check_signals(c):
     """A killed run keeps what was complete, also rules behind one in flight."""
-    target = f"{c.hostile}?sleep_forever@execute_synchronously"  # request/valid; the others execute nothing
-    rules = ("basic/B2", "request/valid", "extension/unknown", "version/device-info")
+    target = f"{c.hostile}?sleep_forever@execute_synchronously"  # version/gates; the others execute nothing
+    rules = ("basic/B2", "extension/prefixes", "version/gates", "version/device-info")
     words = [word for rule in rules for word in ("--suite", rule)]
     words += ["--timeout", "60", "-j", "2"]
     for number, status in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)):
