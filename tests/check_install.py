@@ -144,8 +144,11 @@ def check_pkg_config(root, staged):
     program = '#include <halcyon/hal_validate.h>\nint main(void) { return !hal_validate_model(0, NULL, NULL, 0); }\n'
     pathlib.Path("program.c").write_text(program)
     libraries = shlex.split(call(*command, "--libs", "halcyon", env=env))
-    call("cc", *flags, "program.c", "-o", "program", *libraries)
     folder = next(flag[2:] for flag in libraries if flag.startswith("-L"))
+    # In a build with sanitizers the library needs a program with them.
+    needed = call("readelf", "-d", f"{folder}/libhalcyon_validate.so")
+    sanitizers = ["-fsanitize=address,undefined"] if "libasan" in needed else []
+    call("cc", *flags, *sanitizers, "program.c", "-o", "program", *libraries)
     call("env", f"LD_LIBRARY_PATH={folder}", f"{os.getcwd()}/program")
     for variable, file in (("bindir", "halcyon"), ("profilesdir", "cpu.toml"),
                            ("skeletondir", "driver.c")):
