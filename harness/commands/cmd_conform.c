@@ -118,7 +118,7 @@ static int each_item(const struct conform_item *item, void *user, struct why *w)
 
 /* ---- what is not run */
 
-/* Of a resumed run: what its database has. */
+/* For --resume: reads from the database which rules of the run are complete. */
 static int load_done(struct campaign *c, struct why *w)
 {
     struct conform_command *k = (struct conform_command *) c;

@@ -8,7 +8,7 @@
 
 /* --list: the suites, their rules, and the number of models. */
 void conform_print_list(void);
-/* Of the models that are drawn. */
+/* Prints how many models there are, and which forms and typing rows they cover. */
 void conform_print_models(void);
 
 /* An item with its final verdict and all that is known of it.  replay: NULL where it conforms. */

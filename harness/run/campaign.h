@@ -77,7 +77,7 @@ int campaign_add_verdict(struct campaign *c, uint64_t ordinal, uint32_t target, 
                          struct check_result *r, struct verdict_texts *texts, struct why *w);
 /* Before the first case: notes what confines the drivers of isolated targets, or does not. */
 int campaign_begin_isolation(struct campaign *c, struct why *w);
-/* Once in a while: shows the progress and commits what was written. */
+/* Shows the progress and commits what was written; to be called several times a second. */
 int campaign_tick(void *campaign, struct why *w);
 /* Whether --max-failures or --for end the campaign; sets c->end. */
 bool campaign_has_enough(void *campaign);

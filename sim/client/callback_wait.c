@@ -11,7 +11,7 @@
 #include "sim/hal/hal_convert.h"
 #include "sim/remote/remote.h"
 
-/* So many are kept, as long as a late second call may come. */
+/* Number of ended callbacks that are kept in memory, since a driver may call them again later. */
 enum { KEPT = 256 };
 
 /* ---- callbacks */
@@ -68,7 +68,8 @@ static void callback_wait_free(struct callback_wait *w)
     free(w);
 }
 
-/* With the client's lock held. */
+/* If more than KEPT callbacks are kept, frees one of the older ones that is no longer awaited.  The
+ * caller holds the client's lock. */
 static void forget_one(struct driver_client *c)
 {
     struct callback_wait **at = &c->waits;

@@ -149,7 +149,7 @@ static void execute_asynchronously(struct execution *x)
     callback_wait_finish(x->client, w, x->end->launched, x->end);
 }
 
-/* Known twice, then unknown. */
+/* release_memory() must succeed for an identifier that is known, just released, or unknown. */
 static void release_memories(struct hal_burst *b, int64_t identifier, struct client_end *e)
 {
     const int64_t released[] = { identifier, identifier, INT32_MAX };

@@ -29,10 +29,10 @@ struct driver_client {
 };
 
 void driver_client_init(struct driver_client *c, struct hal_driver *driver);
-/* After the driver has been closed. */
+/* Frees the client.  The driver must have been closed before. */
 void driver_client_done(struct driver_client *c);
 
-/* What came of a call. */
+/* The outcome of preparing a model or executing a request. */
 struct client_end {
     enum hal_status launched;          /* of the call itself, which may return before the end */
     enum hal_status status;            /* at the end; `launched`, where that is a failure */

@@ -442,7 +442,7 @@ static enum hal_status info_is_read(struct hal_fenced_info *self, struct hal_tim
     return inner_info(self, launched, fenced);
 }
 
-/* Of an info that nobody has read. */
+/* Releases the info, and crashes if get_execution_info() was not called for it before. */
 static void crash_on_unread_info(struct hal_fenced_info *self)
 {
     struct faulty_info *f = (struct faulty_info *) self;
