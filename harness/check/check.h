@@ -18,6 +18,18 @@ extern const char *const stage_name[]; /* of enum stage: "supported", ... */
 
 enum { CHECK_WHY = 2560 }; /* bytes: the findings of a rule (harness/conform) have room */
 
+/* The operations that a failure comes from (harness/check/blame.h), and their own worst element. */
+struct blamed {
+    uint32_t count;     /* of operations; 0: none, `why` may tell the reason */
+    uint32_t graph;     /* that they are in; 0: the main graph */
+    uint32_t operation; /* index of the first one */
+    char name[160];     /* "CONV_2D"; several: "CONV_2D (3), RELU (5)", with their indexes */
+    char why[320];      /* how they fail alone */
+    int32_t output;     /* and what follows: as in struct check_result */
+    char place[128], type[40];
+    double expected, actual, bound, ratio;
+};
+
 /* The result of one case on one target.  Workers send it through a pipe byte for byte: no pointers.
  */
 struct check_result {
@@ -43,7 +55,10 @@ struct check_result {
     uint64_t element; /* row-major index in it */
     double expected, actual, bound, ratio;
     char place[128], operation[64], type[40]; /* "[0,3,2]"; producer and type of the output */
+    struct blamed blamed;                     /* of a verdict that is not conforming */
 };
+
+struct parts; /* harness/check/part.h */
 
 /* A case while it runs on one target after another.  Reference and single operations are computed
  * when first needed and kept for the next targets. */
@@ -62,8 +77,8 @@ struct check {
     char reference_why[480]; /* why there is no reference result; "" if there is one or none needed
                               */
     bool by_layers;          /* also run operation by operation: harness/check/per_op_check.h */
-    struct example *layers;  /* the operations as examples of their own */
-    uint32_t n_layers;
+    struct parts *parts;     /* check_parts(); NULL: not needed yet, or parts_why */
+    char parts_why[240];
     struct arena *arena;
 };
 

@@ -8,16 +8,19 @@
 #define HARNESS_PER_OP_CHECK_H
 
 #include "harness/check/check.h"
+#include "harness/check/part.h"
 
-/* Runs the reference on e and makes an example, in arena, of each operation of the main graph. */
-int per_op_check_split(const struct example *e, struct arena *arena, struct example **ret_layers,
-                       uint32_t *ret_n, struct why *w);
+/* The values of the reference, computed when first needed and kept for the next targets. */
+int check_parts(struct check *c, struct why *w);
+
+/* Runs an example on the target and judges it by bound. */
+struct check_result check_part(const struct example *part, struct target *t);
 
 /* After PASS or UNDECIDED in check_judge() by bound: where c->by_layers is set, or no element could
  * be compared, runs the operations one by one.  The first that does not conform becomes the verdict
- * of the case; operations that the driver does not support alone are skipped.  UNDECIDED becomes
- * PASS once an element is compared.  Adds the numbers of elements compared to *r, and a line to
- * detail, which may be NULL. */
+ * of the case, and is blamed; operations that the driver does not support alone are skipped.
+ * UNDECIDED becomes PASS once an element is compared.  Adds the numbers of elements compared to *r,
+ * and a line to detail, which may be NULL. */
 void per_op_check_run(struct check *c, struct target *t, struct check_result *r,
                       struct buffer *detail);
 

@@ -45,13 +45,13 @@ static void tear_down(void)
 START_TEST(models_are_split_into_operations)
 {
     struct arena *a = arena_new(0);
-    struct example *parts;
+    struct example parts[3];
+    struct parts all;
     struct why w = { 0 };
-    uint32_t n;
 
-    ck_assert_msg(per_op_check_split(&e, a, &parts, &n, &w) == 0, "%s", w.text);
-    ck_assert_uint_eq(n, 3);
-    for (uint32_t i = 0; i < n; i++) {
+    ck_assert_msg(parts_find(&e, a, &all, &w) == 0, "%s", w.text);
+    for (uint32_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(part_make(&all, &i, 1, a, &parts[i], &w), 0);
         ck_assert_msg(model_validate(&parts[i].model, &w) > 0, "%s", w.text);
         ck_assert_uint_eq(parts[i].model.graph[0].n_operations, 1);
         ck_assert_uint_eq(parts[i].model.graph[0].n_inputs, i == 0 ? 2 : 1);

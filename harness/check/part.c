@@ -1,0 +1,372 @@
+#include "harness/check/part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the values */
+
+/* Collects the executions of subgraphs' operations while the reference runs. */
+struct capture {
+    struct parts *p;
+    uint64_t **calls; /* per graph and operation: executions so far */
+    uint32_t capacity;
+    bool failed; /* out of memory */
+};
+
+static int keep_call(struct capture *k, const struct exec_event *event)
+{
+    struct parts *p = k->p;
+    const struct operation *o = &p->e->model.graph[event->graph].operation[event->operation];
+    struct body_call b = { event->graph, event->operation, k->calls[event->graph][event->operation],
+                           arena_alloc(p->arena, o->n_in + 1, sizeof *b.in) };
+
+    if (p->n_bodies == k->capacity) {
+        uint32_t capacity = k->capacity ? 2 * k->capacity : 64;
+        struct body_call *body = arena_alloc(p->arena, capacity, sizeof *body);
+        if (!body)
+            return -1;
+        if (p->n_bodies)
+            memcpy(body, p->body, p->n_bodies * sizeof *body);
+        p->body = body;
+        k->capacity = capacity;
+    }
+    for (uint32_t i = 0; b.in && i < o->n_in; i++) {
+        const struct tensor *arg = event->call->arg[i];
+        if (!arg || !arg->data)
+            continue;
+        b.in[i] = *arg;
+        b.in[i].data = arena_copy(p->arena, arg->data, tensor_bytes(arg));
+        if (!b.in[i].data)
+            return -1;
+    }
+    if (!b.in)
+        return -1;
+    p->body[p->n_bodies++] = b;
+    return 0;
+}
+
+static void capture_operation(const struct exec_event *event, void *user)
+{
+    struct capture *k = user;
+
+    if (event->graph == 0 || k->failed)
+        return;
+    uint64_t n = ++k->calls[event->graph][event->operation];
+    if ((n & (n - 1)) == 0 && keep_call(k, event) < 0)
+        k->failed = true;
+}
+
+/* The main graph with the results of all operations as outputs. */
+static int open_graph(const struct graph *from, struct arena *a, struct graph *ret, struct why *w)
+{
+    struct graph g = *from;
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < g.n_operations; i++)
+        n += g.operation[i].n_out;
+    g.operand = arena_copy(a, from->operand, from->n_operands * sizeof *from->operand);
+    g.output = arena_alloc(a, n + 1, sizeof *g.output);
+    g.n_outputs = 0;
+    if (!g.operand || !g.output)
+        return why_no_memory(w);
+    for (uint32_t i = 0; i < g.n_operations; i++)
+        for (uint32_t k = 0; k < g.operation[i].n_out; k++) {
+            uint32_t at = g.operation[i].out[k];
+            g.operand[at].life = LIFE_OUTPUT;
+            g.output[g.n_outputs++] = at;
+        }
+    *ret = g;
+    return 0;
+}
+
+static int make_calls(const struct model *m, struct arena *a, uint64_t ***ret, struct why *w)
+{
+    uint64_t **calls = arena_alloc(a, m->n_graphs, sizeof *calls);
+
+    for (uint32_t g = 0; calls && g < m->n_graphs; g++) {
+        calls[g] = arena_alloc(a, m->graph[g].n_operations + 1, sizeof **calls);
+        if (!calls[g])
+            return why_no_memory(w);
+    }
+    *ret = calls;
+    return calls ? 0 : why_no_memory(w);
+}
+
+static int run_open(struct parts *p, struct capture *k, struct why *w)
+{
+    struct model m = p->e->model;
+    struct exec_options options = { .arena = p->arena,
+                                    .on_operation = capture_operation,
+                                    .user = k };
+    struct plan *plan;
+    struct result result;
+
+    m.graph = arena_copy(p->arena, m.graph, m.n_graphs * sizeof *m.graph);
+    if (!m.graph)
+        return why_no_memory(w);
+    TRY(open_graph(&p->e->model.graph[0], p->arena, &m.graph[0], w));
+    TRY(plan_new(&m, &plan, w));
+    int rc = plan_run(plan, p->e->in, &options, &result, w);
+    plan_free(plan);
+    if (rc < 0)
+        return rc;
+    for (uint32_t i = 0; i < result.n; i++)
+        p->value[m.graph[0].output[i]] = result.out[i];
+    result_done(&result); /* the values stay in the arena */
+    return k->failed ? why_no_memory(w) : 0;
+}
+
+int parts_find(const struct example *e, struct arena *arena, struct parts *ret, struct why *w)
+{
+    const struct graph *g = &e->model.graph[0];
+    struct parts p = { .e = e,
+                       .arena = arena,
+                       .value = arena_alloc(arena, g->n_operands + 1, sizeof *p.value),
+                       .order = arena_alloc(arena, g->n_operations + 1, sizeof *p.order) };
+    struct capture k = { .p = &p };
+
+    if (!p.value || !p.order)
+        return why_no_memory(w);
+    TRY(make_calls(&e->model, arena, &k.calls, w));
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        p.value[g->input[i]] = e->in[i];
+    TRY(graph_order(g, arena, p.order, w));
+    TRY(run_open(&p, &k, w));
+    *ret = p;
+    return 0;
+}
+
+bool part_is_control(const struct parts *p, uint32_t operation)
+{
+    const struct op *op = op_find(p->e->model.graph[0].operation[operation].code);
+
+    return op && op->control;
+}
+
+/* ---- the example */
+
+/* A part while it is made. */
+struct making {
+    const struct graph *from;
+    struct graph *g;
+    struct example *e;
+    const struct tensor *value; /* per operand of `from` */
+    uint32_t *place;            /* per operand of `from`: its index in g, UINT32_MAX: none yet */
+    uint32_t *readers;          /* per operand of `from`: reading operations within the part */
+    bool *is_written;           /* per operand of `from`: by an operation of the part */
+};
+
+static uint32_t place_operand(struct making *k, uint32_t index)
+{
+    if (k->place[index] == UINT32_MAX) {
+        k->place[index] = k->g->n_operands;
+        k->g->operand[k->g->n_operands++] = k->from->operand[index];
+    }
+    return k->place[index];
+}
+
+/* Values from outside become inputs; constants and subgraphs stay what they are. */
+static uint32_t place_input(struct making *k, uint32_t index)
+{
+    bool is_new = k->place[index] == UINT32_MAX;
+    uint32_t at = place_operand(k, index);
+    struct operand *o = &k->g->operand[at];
+    const struct tensor *value = &k->value[index];
+
+    if (!is_new || k->is_written[index] || operand_constant(o) || o->life == LIFE_NO_VALUE ||
+        o->life == LIFE_SUBGRAPH)
+        return at;
+    o->tensor.data = NULL;
+    o->life = value->data ? LIFE_INPUT : LIFE_NO_VALUE;
+    if (!value->data)
+        return at;
+    o->tensor.shape = value->shape;
+    k->e->in[k->g->n_inputs] = *value;
+    k->g->input[k->g->n_inputs++] = at;
+    return at;
+}
+
+static bool is_output(const struct graph *g, uint32_t operand)
+{
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        if (g->output[i] == operand)
+            return true;
+    return false;
+}
+
+static uint32_t place_output(struct making *k, uint32_t index)
+{
+    uint32_t at = place_operand(k, index);
+    struct operand *o = &k->g->operand[at];
+    bool is_inner = k->readers[index] && k->readers[index] == k->from->operand[index].consumers &&
+                    !is_output(k->from, index);
+
+    o->life = is_inner ? LIFE_TEMPORARY : LIFE_OUTPUT;
+    if (is_inner)
+        return at;
+    k->e->expected[k->g->n_outputs] = o->tensor;
+    k->g->output[k->g->n_outputs++] = at;
+    return at;
+}
+
+static int allocate(struct making *k, const uint32_t *operation, uint32_t n, struct arena *a,
+                    struct why *w)
+{
+    size_t operands = 1;
+
+    for (uint32_t i = 0; i < n; i++)
+        operands += k->from->operation[operation[i]].n_in + k->from->operation[operation[i]].n_out;
+    *k->g = (struct graph){
+        .operand = arena_alloc(a, operands, sizeof *k->g->operand),
+        .operation = arena_alloc(a, n, sizeof *k->g->operation),
+        .input = arena_alloc(a, operands, sizeof *k->g->input),
+        .output = arena_alloc(a, operands, sizeof *k->g->output),
+        .n_operations = n,
+    };
+    k->e->in = arena_alloc(a, operands, sizeof *k->e->in);
+    k->e->expected = arena_alloc(a, operands, sizeof *k->e->expected);
+    k->e->ignored = arena_alloc(a, operands, sizeof *k->e->ignored);
+    k->place = arena_alloc(a, k->from->n_operands + 1, sizeof *k->place);
+    k->readers = arena_alloc(a, k->from->n_operands + 1, sizeof *k->readers);
+    k->is_written = arena_alloc(a, k->from->n_operands + 1, sizeof *k->is_written);
+    if (!k->g->operand || !k->g->operation || !k->g->input || !k->g->output || !k->e->in ||
+        !k->e->expected || !k->e->ignored || !k->place || !k->readers || !k->is_written)
+        return why_no_memory(w);
+    memset(k->place, 0xff, (k->from->n_operands + (size_t) 1) * sizeof *k->place);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct operation *o = &k->from->operation[operation[i]];
+        struct operation *to = &k->g->operation[i];
+        *to = *o;
+        to->in = arena_copy(a, o->in, o->n_in * sizeof *o->in);
+        to->out = arena_copy(a, o->out, o->n_out * sizeof *o->out);
+        if ((o->n_in && !to->in) || (o->n_out && !to->out))
+            return why_no_memory(w);
+        for (uint32_t j = 0; j < o->n_in; j++)
+            k->readers[o->in[j]]++;
+        for (uint32_t j = 0; j < o->n_out; j++)
+            k->is_written[o->out[j]] = true;
+    }
+    return 0;
+}
+
+/* The part's only graph, or, with IF and WHILE, the first one, before all subgraphs. */
+static int make_model(const struct model *from, bool has_control, const struct graph *g,
+                      struct arena *a, struct model *ret, struct why *w)
+{
+    uint32_t n = has_control ? from->n_graphs : 1;
+    struct graph *graph = arena_copy(a, from->graph, n * sizeof *graph);
+
+    if (!graph)
+        return why_no_memory(w);
+    graph[0] = *g;
+    *ret = *from;
+    ret->graph = graph;
+    ret->n_graphs = n;
+    for (uint32_t i = 0; has_control && i < n; i++) { /* their consumers are counted */
+        graph[i].operand =
+            arena_copy(a, graph[i].operand, graph[i].n_operands * sizeof *graph[i].operand);
+        if (!graph[i].operand)
+            return why_no_memory(w);
+    }
+    model_count_consumers(ret);
+    return 0;
+}
+
+/* operation: n operations of graph `graph`, in order of execution. */
+static int make_part(const struct parts *p, uint32_t graph, const struct tensor *value,
+                     const uint32_t *operation, uint32_t n, struct arena *a, struct example *ret,
+                     struct why *w)
+{
+    struct graph g;
+    struct example e = { .since = p->e->since };
+    struct making k = { .from = &p->e->model.graph[graph], .g = &g, .e = &e, .value = value };
+    bool has_control = false;
+
+    TRY(allocate(&k, operation, n, a, w));
+    for (uint32_t i = 0; i < n; i++) {
+        struct operation *o = &g.operation[i];
+        const struct op *op = op_find(o->code);
+        has_control = has_control || (op && op->control);
+        for (uint32_t j = 0; j < o->n_in; j++)
+            o->in[j] = place_input(&k, o->in[j]);
+        for (uint32_t j = 0; j < o->n_out; j++)
+            o->out[j] = place_output(&k, o->out[j]);
+    }
+    TRY(make_model(&p->e->model, has_control, &g, a, &e.model, w));
+    *ret = e;
+    return 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Sorts operations of the main graph into the order of execution. */
+static int sort_operations(const struct parts *p, const uint32_t *operation, uint32_t n,
+                           struct arena *a, uint32_t **ret, struct why *w)
+{
+    const struct graph *g = &p->e->model.graph[0];
+    uint32_t *place = arena_alloc(a, g->n_operations + 1, sizeof *place);
+    uint32_t *sorted = arena_alloc(a, n + 1, sizeof *sorted);
+
+    if (!place || !sorted)
+        return why_no_memory(w);
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        place[p->order[i]] = i;
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = place[operation[i]];
+    qsort(sorted, n, sizeof *sorted, compare_places);
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = p->order[sorted[i]];
+    *ret = sorted;
+    return 0;
+}
+
+static const char *operation_text(const struct operation *o)
+{
+    const struct op *op = op_find(o->code);
+
+    return op ? op->name : "unknown";
+}
+
+int part_make(const struct parts *p, const uint32_t *operation, uint32_t n, struct arena *arena,
+              struct example *ret, struct why *w)
+{
+    struct example e;
+    uint32_t *sorted;
+
+    TRY(sort_operations(p, operation, n, arena, &sorted, w));
+    TRY(make_part(p, 0, p->value, sorted, n, arena, &e, w));
+    e.name = n == 1 ? arena_printf(arena, "operation %u (%s)", sorted[0],
+                                   operation_text(&p->e->model.graph[0].operation[sorted[0]]))
+                    : arena_printf(arena, "operations %u to %u", sorted[0], sorted[n - 1]);
+    if (!e.name)
+        return why_no_memory(w);
+    *ret = e;
+    return 0;
+}
+
+int part_make_body(const struct parts *p, uint32_t body, struct arena *arena, struct example *ret,
+                   struct why *w)
+{
+    const struct body_call *b = &p->body[body];
+    const struct graph *g = &p->e->model.graph[b->graph];
+    const struct operation *o = &g->operation[b->operation];
+    struct tensor *value = arena_alloc(arena, g->n_operands + 1, sizeof *value);
+    struct example e;
+
+    if (!value)
+        return why_no_memory(w);
+    for (uint32_t i = 0; i < o->n_in; i++)
+        value[o->in[i]] = b->in[i];
+    TRY(make_part(p, b->graph, value, &b->operation, 1, arena, &e, w));
+    e.name = arena_printf(arena, "subgraph %u, operation %u (%s)", b->graph, b->operation,
+                          operation_text(o));
+    if (!e.name)
+        return why_no_memory(w);
+    *ret = e;
+    return 0;
+}
