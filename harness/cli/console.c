@@ -107,6 +107,31 @@ static void set_text(json_t *o, const char *key, const char *from)
         json_object_set_new(o, key, console_text_json(from));
 }
 
+/* The operations that a failure comes from, and their own worst element. */
+static void set_blamed(json_t *o, const struct blamed *b)
+{
+    json_t *blamed = json_object();
+    if (b->count) {
+        json_object_set_new(blamed, "operations", json_integer(b->count));
+        json_object_set_new(blamed, "graph", json_integer(b->graph));
+        json_object_set_new(blamed, "index", json_integer(b->operation));
+        json_object_set_new(blamed, "operation", console_text_json(b->name));
+        json_object_set_new(blamed, "type", console_text_json(b->type));
+    }
+    set_text(blamed, "why", b->why);
+    if (b->count && b->output >= 0) {
+        json_object_set_new(blamed, "output", json_integer(b->output));
+        json_object_set_new(blamed, "place", json_string(b->place));
+        json_object_set_new(blamed, "expected", number(b->expected));
+        json_object_set_new(blamed, "actual", number(b->actual));
+        json_object_set_new(blamed, "bound", number(b->bound));
+        json_object_set_new(blamed, "ratio", number(b->ratio));
+    }
+    if (json_object_size(blamed))
+        json_object_set(o, "blamed", blamed);
+    json_decref(blamed);
+}
+
 struct json_t *console_verdict_json(const char *name, const char *target,
                                     const struct check_result *r, const struct verdict_texts *texts)
 {
@@ -136,6 +161,7 @@ struct json_t *console_verdict_json(const char *name, const char *target,
         json_object_set_new(o, "bound", number(r->bound));
         json_object_set_new(o, "ratio", number(r->ratio));
     }
+    set_blamed(o, &r->blamed);
     set_text(o, "replay", texts->replay);
     set_text(o, "confirmed", r->confirmed);
     if (r->attempts) {
@@ -165,6 +191,28 @@ static void print_line(const char *title, const char *text)
     fputs(title, stdout);
     text_put(stdout, TEXT_TERMINAL, text, 0);
     putchar('\n');
+}
+
+/* Which operations a failure comes from. */
+static void print_blamed(const struct blamed *b)
+{
+    char where[64] = "", which[320];
+    if (b->count && b->graph)
+        snprintf(where, sizeof where, "subgraph %u, ", b->graph);
+    if (b->count == 1)
+        snprintf(which, sizeof which, "%soperation %u (%s, %s) alone: ", where, b->operation,
+                 b->name, b->type);
+    else
+        snprintf(which, sizeof which, "operations %.200s, only together: ", b->name);
+    if (!b->count && !b->why[0])
+        return;
+    printf("    blamed: ");
+    text_put(stdout, TEXT_TERMINAL, b->count ? which : "no operation: ", 0);
+    text_put(stdout, TEXT_TERMINAL, b->why, 0);
+    putchar('\n');
+    if (b->count && b->output >= 0)
+        printf("    worst %s: expected %.9g, got %.9g, allowed error %.3g, ratio %.3g\n", b->place,
+               b->expected, b->actual, b->bound, b->ratio);
 }
 
 /* Prints the first `most` lines of a text, indented. */
@@ -234,6 +282,7 @@ void console_verdict(struct console *c, const char *name, const char *target,
         print_lines(texts->detail);
     else if (has_worst)
         print_worst(r);
+    print_blamed(&r->blamed);
     print_titled("printed", texts->printed, MOST_PRINTED);
     print_titled("backtrace", texts->backtrace, MOST_BACKTRACE);
     if (texts->replay)

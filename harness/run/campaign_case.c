@@ -280,6 +280,14 @@ static void clean(char *text, size_t size)
     text_clean(text);
 }
 
+static void clean_blamed(struct blamed *b)
+{
+    clean(b->name, sizeof b->name);
+    clean(b->why, sizeof b->why);
+    clean(b->place, sizeof b->place);
+    clean(b->type, sizeof b->type);
+}
+
 /* A result as a worker sent it: a driver in its process may have written to it. */
 static int read_result(const struct campaign *c, uint32_t target, const void *bytes,
                        struct check_result *ret, struct why *w)
@@ -302,6 +310,7 @@ static int read_result(const struct campaign *c, uint32_t target, const void *by
     clean(ret->place, sizeof ret->place);
     clean(ret->operation, sizeof ret->operation);
     clean(ret->type, sizeof ret->type);
+    clean_blamed(&ret->blamed);
     return 0;
 }
 
@@ -350,6 +359,21 @@ static int take_verdict(struct campaign *c, struct active_case *f, const char *b
         campaign_free_texts(&f->next);
     else
         campaign_set_verdict(f, m.target, &r);
+    return 0;
+}
+
+/* The verdict may be one of a run for --rerun by now, which is not searched. */
+static int take_blame(struct campaign *c, struct active_case *f, const char *bytes, size_t length,
+                      struct why *w)
+{
+    struct blame_message m;
+    REQUIRE(w, length == sizeof m, "a blame of %zu bytes", length);
+    memcpy(&m, bytes, sizeof m);
+    REQUIRE(w, m.target < c->n_targets && f->verdict[m.target].known,
+            "it blames an operation for target %u, which has no verdict", m.target);
+    clean_blamed(&m.blamed);
+    if (!f->is_again && !f->verdict[m.target].settled)
+        f->verdict[m.target].result.blamed = m.blamed;
     return 0;
 }
 
@@ -482,6 +506,7 @@ static int take_message(struct campaign *c, struct active_case *f, const char *b
     switch (kind) {
     case MESSAGE_CASE: return take_case(f, bytes, length, w);
     case MESSAGE_VERDICT: return take_verdict(c, f, bytes, length, w);
+    case MESSAGE_BLAME: return take_blame(c, f, bytes, length, w);
     case MESSAGE_SPEC: return take_spec(f, bytes, length, w);
     case MESSAGE_DETAIL: return take_text(&f->next.detail, bytes, length, w);
     case MESSAGE_PRINTED: return take_text(&f->next.printed, bytes, length, w);

@@ -6,6 +6,8 @@
  *                                  shares the worker's process gets a verdict that "does not
  *                                  repeat"; after any other death only the second run counts
  *
+ * A worker that dies while it searches for the operation to blame has sent the verdict already.
+ *
  * After MOST_CONFIRMED deaths of one signature that repeat, further ones are not run again. */
 #include <signal.h>
 #include <stdio.h>
@@ -89,6 +91,9 @@ static void set_death(struct campaign *c, struct active_case *f, uint32_t target
     struct check_result r = check_without_outcome(v, judge);
     describe_death(d, who_died(c, d), &r);
     snprintf(r.confirmed, sizeof r.confirmed, "%s", confirmed);
+    if (in_driver(c, d))
+        snprintf(r.blamed.why, sizeof r.blamed.why,
+                 "not searched for: the driver shares the process of its worker (see --isolate)");
     campaign_set_verdict(f, target, &r);
     f->verdict[target].settled = true;
 }
@@ -201,6 +206,17 @@ static void begin_again(const struct campaign *c, struct active_case *f)
     campaign_free_texts(&f->next);
 }
 
+/* In the search for the operation to blame: the verdict is known already. */
+static int lose_blame(struct active_case *f, const struct worker_pool_death *d, uint32_t *ret_step)
+{
+    struct blamed *b = &f->verdict[target_of(d)].result.blamed;
+    *b = (struct blamed){ .output = -1 };
+    snprintf(b->why, sizeof b->why, "not known: the search for it %s",
+             d->hang ? "exceeded the time-out" : "ended the process of its worker");
+    *ret_step = f->first_step = (target_of(d) + 1) | STEP_SPEC;
+    return 1;
+}
+
 int campaign_take_death(uint64_t item, const struct worker_pool_death *death, uint32_t *ret_step,
                         void *user, struct why *w)
 {
@@ -211,8 +227,10 @@ int campaign_take_death(uint64_t item, const struct worker_pool_death *death, ui
         return why_no_memory(w);
     if (f->is_again)
         return campaign_count_death(f, death, ret_step);
-    if (phase_of(&d) > PHASE_SPEC || target_of(&d) >= c->n_targets)
+    if (phase_of(&d) > PHASE_BLAME || target_of(&d) >= c->n_targets)
         d.mark = mark_of(PHASE_MAKE, 0); /* or overwritten by a driver */
+    if (phase_of(&d) == PHASE_BLAME && f->verdict[target_of(&d)].known)
+        return lose_blame(f, &d, ret_step);
     if (!believe(c, f, &d)) {
         begin_again(c, f);
         *ret_step = f->first_step | STEP_SPEC;

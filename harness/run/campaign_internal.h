@@ -8,6 +8,7 @@
  *     MESSAGE_PRINTED    what the driver printed in this case, for the verdict that follows
  *     MESSAGE_BACKTRACE  of the driver's crash, for the verdict that follows
  *     MESSAGE_VERDICT    target, struct check_result; replaces an earlier one of this case
+ *     MESSAGE_BLAME      target, struct blamed: of the failure whose verdict was sent before
  *     MESSAGE_SPEC       length of the spec, the spec, the graph as DOT
  *     MESSAGE_AMEND      replaces the conforming verdict of an earlier case: the new verdict, its
  *                        texts, the spec and graph of that case
@@ -35,7 +36,8 @@ enum message_kind {
     MESSAGE_PRINTED,
     MESSAGE_BACKTRACE,
     MESSAGE_AMEND,
-    MESSAGE_NOTE
+    MESSAGE_NOTE,
+    MESSAGE_BLAME
 };
 
 struct case_message {
@@ -47,6 +49,11 @@ struct case_message {
 struct verdict_message {
     uint32_t kind, target;
     struct check_result result;
+};
+
+struct blame_message {
+    uint32_t kind, target;
+    struct blamed blamed;
 };
 
 struct spec_message {
@@ -67,7 +74,7 @@ struct note_message {
 
 /* A mark: the phase that a worker has reached, and the index of the target, 0 where there is none.
  */
-enum phase { PHASE_MAKE, PHASE_REFERENCE, PHASE_TARGET, PHASE_JUDGE, PHASE_SPEC };
+enum phase { PHASE_MAKE, PHASE_REFERENCE, PHASE_TARGET, PHASE_JUDGE, PHASE_SPEC, PHASE_BLAME };
 enum { MARK_PHASE_BITS = 8 };
 static inline uint32_t mark_of(enum phase p, uint32_t target)
 {

@@ -65,6 +65,7 @@ void message_case(struct worker_pool_link *l, const struct example *e, int level
 /* Sends nothing for an empty text. */
 void message_text(struct worker_pool_link *l, enum message_kind kind, const char *text);
 void message_verdict(struct worker_pool_link *l, uint32_t target, const struct check_result *r);
+void message_blame(struct worker_pool_link *l, uint32_t target, const struct blamed *b);
 void message_spec(struct worker_pool_link *l, const struct example *e);
 /* Replaces the verdict of an earlier case, of which e is the example.  In one message: several
  * workers may end at the same time. */

@@ -42,6 +42,12 @@ void message_verdict(struct worker_pool_link *l, uint32_t target, const struct c
     worker_pool_send(l, &m, sizeof m);
 }
 
+void message_blame(struct worker_pool_link *l, uint32_t target, const struct blamed *b)
+{
+    struct blame_message m = { MESSAGE_BLAME, target, *b };
+    worker_pool_send(l, &m, sizeof m);
+}
+
 /* Everything that a FILE gets, as a string.  NULL where writing failed. */
 static char *write_text(const struct example *e, size_t *ret_length,
                         int (*put)(const struct example *e, FILE *to, struct why *w))

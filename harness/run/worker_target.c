@@ -9,6 +9,7 @@
 #include "golden/base/logging.h"
 #include "golden/base/trace.h"
 #include "golden/math/farmhash.h"
+#include "harness/check/blame.h"
 #include "harness/check/per_op_check.h"
 #include "harness/run/campaign_worker.h"
 
@@ -349,17 +350,67 @@ static void keep_run(struct worker_target *wt, uint64_t run, uint64_t ordinal)
         wt->warm = size_of_process(target_process(wt->target));
 }
 
-/* A driver that was at fault before the first case. */
-static void apply_fault(const struct worker_state *s, uint32_t t, uint64_t ordinal,
+/* A driver that was at fault before the first case.  True: its fault is the verdict. */
+static bool apply_fault(const struct worker_state *s, uint32_t t, uint64_t ordinal,
                         struct ending *e)
 {
     const struct campaign *c = s->campaign;
     struct check_result *r = &e->result;
     if (!c->fault[t].verdict || ordinal != c->options->shard - 1 || !verdict_conforming(r->verdict))
-        return;
+        return false;
     *r = check_without_outcome(c->fault[t].verdict, r->judge);
     snprintf(r->why, sizeof r->why, "%s", c->fault[t].why);
     ending_take_texts(e, strdup(c->fault[t].printed), strdup(c->fault[t].backtrace));
+    return true;
+}
+
+/* ---- blame */
+
+struct blame_watch {
+    struct worker_state *s;
+    const struct check *check;
+    uint32_t target;
+};
+
+static void watch_blame(void *user)
+{
+    const struct blame_watch *b = user;
+    worker_mark(b->s, PHASE_BLAME, b->target);
+    worker_pool_allow(b->s->link, check_extra_ns(b->check));
+}
+
+/* Whether the operation is searched for that a failure comes from: not if the driver could end this
+ * process, which nobody watches. */
+static bool may_blame(const struct worker_state *s, const struct check *check, uint32_t t,
+                      const struct check_result *failed)
+{
+    const struct options *o = s->campaign->options;
+    const bool isolated = s->target[t].isolated;
+    return blame_applies(check, failed) && !failed->blamed.count && !s->is_again && !o->gdb &&
+           (isolated || (!failed->died && !o->in_process));
+}
+
+/* After the verdict was sent: if this process dies meanwhile, only the blame is lost. */
+static void find_blame(struct worker_state *s, struct check *check, uint32_t t,
+                       const struct check_result *failed)
+{
+    struct worker_target *wt = &s->target[t];
+    struct blame_watch watch = { s, check, t };
+    struct blame_options options = { .before_run = watch_blame, .user = &watch };
+    struct why why;
+    struct blame b;
+    if (!may_blame(s, check, t, failed))
+        return;
+    TRACE(LA, PU, "find the operation to blame");
+    if (wt->isolated && wt->n_recent)
+        settle_recent(s, t, wt->late_of);
+    const int process = target_process(wt->target);
+    watch_blame(&watch);
+    blame_find(check, wt->target, failed, &options, &b, &why);
+    if (target_process(wt->target) != process)
+        wt->n_runs = 0;
+    struct blamed summary = blame_summary(check, &b);
+    message_blame(s->link, t, &summary);
 }
 
 bool worker_run_target(struct worker_state *s, struct check *check, uint64_t ordinal, uint32_t t)
@@ -385,7 +436,7 @@ bool worker_run_target(struct worker_state *s, struct check *check, uint64_t ord
     } else if (wt->isolated) {
         keep_run(wt, e.run, ordinal);
     }
-    apply_fault(s, t, ordinal, &e);
+    bool is_fault = apply_fault(s, t, ordinal, &e);
     message_text(s->link, MESSAGE_DETAIL, buffer_text(&detail));
     if (!verdict_conforming(e.result.verdict)) {
         message_text(s->link, MESSAGE_PRINTED, e.printed ? e.printed : "");
@@ -394,6 +445,8 @@ bool worker_run_target(struct worker_state *s, struct check *check, uint64_t ord
         fputs(e.printed, stderr);
     }
     message_verdict(s->link, t, &e.result);
+    if (!is_fault)
+        find_blame(s, check, t, &e.result);
     bool conforming = verdict_conforming(e.result.verdict);
     buffer_done(&detail);
     ending_done(&e);
