@@ -24,7 +24,7 @@ int database_failed(struct sqlite3 *db, const char *path, struct why *w);
     "why GLOB 'undecided: *')"
 
 /* Version of the schema (harness/store/schema.sql) that this Halcyon writes. */
-enum { DATABASE_VERSION = 4 };
+enum { DATABASE_VERSION = 5 };
 /* The schema's version, 1 to DATABASE_VERSION; 0: the database is empty.  A database that is not
  * Halcyon's, or newer, is WHY_INVALID. */
 int database_version(struct sqlite3 *db, const char *path, int *ret_version, struct why *w);

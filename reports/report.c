@@ -23,10 +23,14 @@ const char *const report_verdict[N_VERDICTS] = { "pass", "undecided", "waived", 
                                                  "fail", "violation", "refused", "crash",
                                                  "hang", "flaky",     "error" };
 
-/* Gives a database of version 1 the columns of version 2 that the page shows. */
-static const char as_version_2[] =
-    "CREATE TEMP VIEW details AS SELECT *, NULL AS confirmed, NULL AS printed, NULL AS backtrace "
-    "FROM main.details";
+/* Gives a database of a version before 5 the columns of version 5 that the page shows; %s: those of
+ * version 2, which version 1 lacks. */
+static const char as_version_5[] =
+    "CREATE TEMP VIEW details AS SELECT *%s, NULL AS blamed_operation, NULL AS blamed_index, "
+    "NULL AS blamed_place, NULL AS blamed_expected, NULL AS blamed_actual, NULL AS blamed_bound, "
+    "NULL AS blamed_ratio, NULL AS blamed_count, NULL AS blamed_graph, NULL AS blamed_type, "
+    "NULL AS blamed_output, NULL AS blamed_why FROM main.details";
+static const char as_version_2[] = ", NULL AS confirmed, NULL AS printed, NULL AS backtrace";
 
 /* Gives a database of version 1 or 2 the table of version 3. */
 static const char as_version_3[] =
@@ -119,7 +123,9 @@ static int open_results(struct report *r, int64_t run, struct why *w)
     TRY(database_read(r->path, &r->db, w));
     TRY(database_version(r->db, r->path, &version, w));
     REQUIRE(w, version, "%s: the database is empty", r->path);
-    if (version == 1 && sqlite3_exec(r->db, as_version_2, NULL, NULL, NULL) != SQLITE_OK)
+    char view[sizeof(as_version_5) + sizeof(as_version_2)];
+    snprintf(view, sizeof(view), as_version_5, version == 1 ? as_version_2 : "");
+    if (version < 5 && sqlite3_exec(r->db, view, NULL, NULL, NULL) != SQLITE_OK)
         return fail_query(r, w);
     if (version < 3 && sqlite3_exec(r->db, as_version_3, NULL, NULL, NULL) != SQLITE_OK)
         return fail_query(r, w);

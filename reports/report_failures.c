@@ -1,5 +1,6 @@
 /* The failures: verdicts that are not conforming, in groups of one target, verdict, operation, type
- * and reason; reasons that differ only in numbers count as the same.  In each group the smallest
+ * and reason; reasons that differ only in numbers count as the same.  The operation is the one that
+ * is blamed, else the one that computes the worst output.  In each group the smallest
  * models come first.  SHOWN_WHOLE cases, drawn from all groups in turn, are shown in full, the
  * others as table rows. */
 #include <ctype.h>
@@ -46,8 +47,9 @@ static void gist(sqlite3_context *context, int n, sqlite3_value **value)
 static const char create_bad[] =
     "CREATE TEMP TABLE bad AS WITH "
     "  a AS (SELECT s.run, s.case_id, s.target_ordinal, s.uri, s.name, d.verdict, d.why, "
-    "        coalesce(d.operation, '') AS operation, coalesce(d.type, '') AS type, gist(d.why) AS "
-    "gist, "
+    "        CASE WHEN blamed_count > 1 THEN gist(blamed_operation) "
+    "        ELSE coalesce(blamed_operation, d.operation, '') END AS operation, "
+    "        coalesce(d.blamed_type, d.type, '') AS type, gist(d.why) AS gist, "
     "        d.n_operations, d.replay FROM shown s JOIN details d "
     "        ON d.case_id = s.case_id AND d.target_ordinal = s.target_ordinal WHERE NOT "
     "s.conforming), "
@@ -91,14 +93,29 @@ enum {
     DOT,
     CONFIRMED,
     PRINTED,
-    BACKTRACE
+    BACKTRACE,
+    BLAMED_COUNT,
+    BLAMED_GRAPH,
+    BLAMED_INDEX,
+    BLAMED_OPERATION,
+    BLAMED_TYPE,
+    BLAMED_WHY,
+    BLAMED_OUTPUT,
+    BLAMED_PLACE,
+    BLAMED_EXPECTED,
+    BLAMED_ACTUAL,
+    BLAMED_BOUND,
+    BLAMED_RATIO
 };
 
 static const char select_case[] =
     "SELECT d.name, d.verdict, d.why, d.stage, d.status, d.judge, d.ms, d.device_ns, d.level, "
     "d.n_operations, d.checked, d.wrong, d.output, d.place, d.operation, d.type, d.expected, "
     "d.actual, "
-    "d.bound, d.ratio, d.replay, d.spec, d.dot, d.confirmed, d.printed, d.backtrace FROM bad b "
+    "d.bound, d.ratio, d.replay, d.spec, d.dot, d.confirmed, d.printed, d.backtrace, "
+    "d.blamed_count, d.blamed_graph, d.blamed_index, d.blamed_operation, d.blamed_type, "
+    "d.blamed_why, d.blamed_output, d.blamed_place, d.blamed_expected, d.blamed_actual, "
+    "d.blamed_bound, d.blamed_ratio FROM bad b "
     "JOIN details d "
     "ON d.case_id = b.case_id AND d.target_ordinal = b.target_ordinal "
     "WHERE b.family = ?1 AND b.pick <= %d ORDER BY b.place";
@@ -139,6 +156,38 @@ static void put_worst(const struct report *r, sqlite3_stmt *row)
             (int64_t) sqlite3_column_int64(row, CHECKED));
     put_fact(r, row, "computed by", OPERATION);
     put_fact(r, row, "type", TYPE);
+    fputs("</dl>\n", r->to);
+}
+
+/* The operations that the failure comes from, and their own worst element. */
+static void put_blamed(const struct report *r, sqlite3_stmt *row)
+{
+    const int64_t count = sqlite3_column_int64(row, BLAMED_COUNT);
+    if (sqlite3_column_type(row, BLAMED_WHY) == SQLITE_NULL && !count)
+        return;
+    fputs("<dl>\n<dt>blamed</dt><dd>", r->to);
+    if (!count)
+        fputs("no single operation", r->to);
+    else if (count > 1)
+        fprintf(r->to, "%" PRId64 " operations, only together: ", count);
+    else if (sqlite3_column_int64(row, BLAMED_GRAPH))
+        fprintf(r->to, "subgraph %" PRId64 ", operation %" PRId64 ", alone: ",
+                (int64_t) sqlite3_column_int64(row, BLAMED_GRAPH),
+                (int64_t) sqlite3_column_int64(row, BLAMED_INDEX));
+    else
+        fprintf(r->to, "operation %" PRId64 ", alone: ",
+                (int64_t) sqlite3_column_int64(row, BLAMED_INDEX));
+    report_put_column(r, row, BLAMED_OPERATION);
+    fputs("</dd>\n", r->to);
+    put_fact(r, row, "its type", BLAMED_TYPE);
+    put_fact(r, row, "reason", BLAMED_WHY);
+    if (sqlite3_column_type(row, BLAMED_OUTPUT) != SQLITE_NULL) {
+        put_fact(r, row, "its worst element", BLAMED_PLACE);
+        put_real(r, row, "expected", BLAMED_EXPECTED);
+        put_real(r, row, "actual", BLAMED_ACTUAL);
+        put_real(r, row, "bound", BLAMED_BOUND);
+        put_real(r, row, "ratio", BLAMED_RATIO);
+    }
     fputs("</dl>\n", r->to);
 }
 
@@ -237,6 +286,7 @@ static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struc
     fputs("<div class=\"split\"><div>\n", r->to);
     put_line(r, row);
     put_worst(r, row);
+    put_blamed(r, row);
 
     fputs("<dl>\n", r->to);
     put_fact(r, row, "run again", CONFIRMED);
@@ -335,7 +385,7 @@ int report_put_failures(const struct report *r, struct why *w)
     TRY(report_number(r, "SELECT count(*) FROM bad", &n, w));
     if (!n)
         return 0;
-    fputs("<h2>Not conforming<small>by target, verdict, operation that computes the output, and "
+    fputs("<h2>Not conforming<small>by target, verdict, operation that the failure comes from, and "
           "reason</small></h2>\n",
           r->to);
     fputs("<p class=\"soft\">", r->to);

@@ -121,6 +121,32 @@ static void take(struct search *s, uint32_t graph, const uint32_t *operation, ui
     b->own = s->of;
 }
 
+/* After operation[at] has failed: whether others fail, too, when they are run alone.  Up to
+ * MOST_OTHERS with other codes are run, of a hang one. */
+static bool others_fail(struct search *s, uint32_t at)
+{
+    enum { MOST_OTHERS = 3 };
+    const uint32_t *order = s->c->parts->order;
+    const struct graph *g = &s->c->example->model.graph[0];
+    const uint32_t most = s->failed->verdict == VERDICT_HANG ? 1 : MOST_OTHERS;
+    uint32_t n = 0;
+
+    for (uint32_t i = at + 1; i < g->n_operations && n < most && may_run(s); i++) {
+        bool is_new = true;
+        for (uint32_t k = at; k < i && is_new; k++)
+            is_new = g->operation[order[k]].code != g->operation[order[i]].code;
+        if (!is_new)
+            continue;
+        bool fails = run_part(s, &order[i], 1);
+        if (s->of.verdict == VERDICT_UNSUPPORTED)
+            continue;
+        if (!fails)
+            return false;
+        n++;
+    }
+    return n > 0;
+}
+
 /* Whether graph `sub` is run by an operation of graph `graph`, or by one of a subgraph of that. */
 static bool runs_graph(const struct model *m, const struct graph *g, const struct operation *o,
                        uint32_t sub)
@@ -162,6 +188,7 @@ static bool find_alone(struct search *s)
 {
     const struct parts *p = s->c->parts;
     uint32_t n = s->c->example->model.graph[0].n_operations;
+    bool any_right = false;
 
     for (uint32_t i = 0; i < n && !s->broken && !s->b->ran_out; i++) {
         uint32_t operation = p->order[i];
@@ -171,8 +198,11 @@ static bool find_alone(struct search *s)
             s->of = *s->failed; /* it is alone */
         if (n == 1 || run_part(s, &operation, 1)) {
             take(s, 0, &operation, 1);
+            if (!any_right && s->failed->verdict != VERDICT_FAIL)
+                s->b->is_any = others_fail(s, i);
             return true;
         }
+        any_right = any_right || s->of.verdict != VERDICT_UNSUPPORTED;
     }
     return false;
 }
@@ -315,12 +345,14 @@ int blame_find(struct check *c, struct target *t, const struct check_result *fai
 
 struct blamed blame_summary(const struct check *c, const struct blame *b)
 {
-    struct blamed s = { .count = b->count, .output = -1 };
+    struct blamed s = { .count = b->is_any ? 0 : b->count, .output = -1 };
     const struct graph *g = &c->example->model.graph[b->graph];
     char text[48];
 
-    snprintf(s.why, sizeof s.why, "%.300s", b->count ? b->own.why : b->why);
-    if (!b->count)
+    snprintf(s.why, sizeof s.why, "%s%.280s",
+             b->is_any ? "those that were run alone all fail: " : "",
+             b->count ? b->own.why : b->why);
+    if (!s.count)
         return s;
     s.graph = b->graph;
     s.operation = b->first;
@@ -340,4 +372,22 @@ struct blamed blame_summary(const struct check *c, const struct blame *b)
     s.bound = b->own.bound;
     s.ratio = b->own.ratio;
     return s;
+}
+
+char *blamed_text(const struct blamed *b, char *ret_text, size_t size)
+{
+    char where[32] = "";
+
+    if (b->graph)
+        snprintf(where, sizeof where, "subgraph %u, ", b->graph);
+    if (!b->count && !b->why[0])
+        ret_text[0] = 0;
+    else if (!b->count)
+        snprintf(ret_text, size, "no single operation: %s", b->why);
+    else if (b->count == 1)
+        snprintf(ret_text, size, "%soperation %u (%s, %s) alone: %s", where, b->operation, b->name,
+                 b->type, b->why);
+    else
+        snprintf(ret_text, size, "operations %s, only together: %s", b->name, b->why);
+    return ret_text;
 }

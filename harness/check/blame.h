@@ -10,6 +10,7 @@
 
 #include "harness/check/check.h"
 
+enum { BLAMED_TEXT = 768 }; /* bytes of blamed_text() */
 enum { BLAME_RUNS = 1024, BLAME_CUT_RUNS = 128, BLAME_HANGS = 8 };
 
 struct blame_options {
@@ -23,6 +24,8 @@ struct blame {
     uint32_t graph, operation; /* the blamed operation, of a part the first one; UINT32_MAX: none */
     int32_t code;              /* of that operation */
     bool is_alone;             /* it fails alone; else only together with others */
+    bool is_any;               /* so do other operations: the failure is not one of numbers, and not
+                                * of this operation; blame_summary() blames none */
     uint32_t first, count;     /* the part: its first operation; number of operations, 0: none */
     uint32_t *member;          /* the operations of the part in order of execution; in the check's
                                 * arena */
@@ -47,5 +50,8 @@ int blame_find(struct check *c, struct target *t, const struct check_result *fai
 
 /* The form in which the blame belongs to a result. */
 struct blamed blame_summary(const struct check *c, const struct blame *b);
+/* "operation 3 (CONV_2D, TENSOR_FLOAT32) alone: ...", or why none is blamed; "" without a failure.
+ * Returns ret_text. */
+char *blamed_text(const struct blamed *b, char *ret_text, size_t size);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "golden/base/clock.h"
 #include "golden/base/text_escape.h"
+#include "harness/check/blame.h"
 
 double console_now(void)
 {
@@ -193,23 +194,11 @@ static void print_line(const char *title, const char *text)
     putchar('\n');
 }
 
-/* Which operations a failure comes from. */
 static void print_blamed(const struct blamed *b)
 {
-    char where[64] = "", which[320];
-    if (b->count && b->graph)
-        snprintf(where, sizeof where, "subgraph %u, ", b->graph);
-    if (b->count == 1)
-        snprintf(which, sizeof which, "%soperation %u (%s, %s) alone: ", where, b->operation,
-                 b->name, b->type);
-    else
-        snprintf(which, sizeof which, "operations %.200s, only together: ", b->name);
-    if (!b->count && !b->why[0])
-        return;
-    printf("    blamed: ");
-    text_put(stdout, TEXT_TERMINAL, b->count ? which : "no operation: ", 0);
-    text_put(stdout, TEXT_TERMINAL, b->why, 0);
-    putchar('\n');
+    char text[BLAMED_TEXT];
+    if (*blamed_text(b, text, sizeof text))
+        print_line("    blamed: ", text);
     if (b->count && b->output >= 0)
         printf("    worst %s: expected %.9g, got %.9g, allowed error %.3g, ratio %.3g\n", b->place,
                b->expected, b->actual, b->bound, b->ratio);

@@ -9,7 +9,9 @@ static void begin(struct export_run *x)
 {
     fputs("run,case,target,verdict,was,why,judge,stage,status,ms,device_ns,checked,wrong,output,"
           "place,operation,type,expected,actual,bound,ratio,file,replay,confirmed,printed,"
-          "backtrace,attempts,failed_attempts\n",
+          "backtrace,attempts,failed_attempts,blamed_operation,blamed_index,blamed_count,"
+          "blamed_graph,blamed_type,blamed_output,blamed_place,blamed_expected,blamed_actual,"
+          "blamed_bound,blamed_ratio,blamed_why\n",
           x->to);
 }
 
@@ -49,6 +51,29 @@ static void put_output(FILE *to, const struct recorded_verdict *v)
     put_real(to, v->ratio);
 }
 
+static void put_blamed(FILE *to, const struct blamed *b)
+{
+    if (!b->count) {
+        fputs(",,,,,,,,,,,", to);
+        put_text(to, b->why);
+        return;
+    }
+    put_text(to, b->name);
+    fprintf(to, ",%u,%u,%u", b->operation, b->count, b->graph);
+    put_text(to, b->type);
+    if (b->output < 0) {
+        fputs(",,,,,,", to);
+    } else {
+        fprintf(to, ",%d", b->output);
+        put_text(to, b->place);
+        put_real(to, b->expected);
+        put_real(to, b->actual);
+        put_real(to, b->bound);
+        put_real(to, b->ratio);
+    }
+    put_text(to, b->why);
+}
+
 static void put_verdict(struct export_run *x, const struct recorded_verdict *v)
 {
     FILE *to = x->to;
@@ -75,6 +100,7 @@ static void put_verdict(struct export_run *x, const struct recorded_verdict *v)
         fprintf(to, ",%u,%u", v->attempts, v->failed_attempts);
     else
         fputs(",,", to);
+    put_blamed(to, &v->blamed);
     putc('\n', to);
 }
 

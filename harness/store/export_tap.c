@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/check/blame.h"
 #include "harness/store/run_export.h"
 
 static void begin(struct export_run *x)
@@ -47,12 +48,14 @@ static void put_directive(struct export_run *x, const char *directive, const cha
 
 static void put_block(struct export_run *x, const struct recorded_verdict *v)
 {
+    char text[BLAMED_TEXT];
     fputs("  ---\n", x->to);
     put_pair(x->to, "verdict", verdict_name[v->verdict]);
     put_pair(x->to, "message", v->why);
     put_pair(x->to, "stage", v->stage);
     put_pair(x->to, "status", v->status);
     put_pair(x->to, "operation", v->operation);
+    put_pair(x->to, "blamed", blamed_text(&v->blamed, text, sizeof text));
     put_pair(x->to, "replay", v->replay);
     put_pair(x->to, "confirmed", v->confirmed);
     put_pair(x->to, "printed", v->printed);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/check/blame.h"
 #include "harness/store/run_export.h"
 
 static void put_escaped(FILE *to, const char *text)
@@ -137,6 +138,11 @@ static void put_result(FILE *to, enum junit_kind kind, const struct recorded_ver
         put_attribute(to, "type", verdict_name[v->verdict]);
     putc('>', to);
     put_escaped(to, v->replay);
+    char blamed[BLAMED_TEXT];
+    if (*blamed_text(&v->blamed, blamed, sizeof blamed)) {
+        fputs("&#10;blamed: ", to);
+        put_escaped(to, blamed);
+    }
     if (v->confirmed) {
         fputs("&#10;run again: ", to);
         put_escaped(to, v->confirmed);

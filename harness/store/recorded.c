@@ -11,15 +11,17 @@
 enum { MOST_TARGETS = 32 };
 
 /* The verdicts of a filter (?1: run, ?2: URI), with the columns of struct recorded_verdict.  First
- * come the columns that version 1 lacks, those that versions below 4 lack, then which of the
+ * come the columns that version 1 lacks, those that versions below 4 and 5 lack, then which of the
  * verdicts of its case and target a row is, the newest first, then the order. */
 static const char select_rows[] =
     "SELECT run, case_id, name, file, uri, verdict, was, why, judge, stage, status, ms, device_ns, "
     "checked, wrong, output, element, place, operation, type, expected, actual, bound, ratio, "
-    "replay, confirmed, printed, backtrace, attempts, failed_attempts FROM ("
+    "replay, confirmed, printed, backtrace, attempts, failed_attempts, blamed_operation, "
+    "blamed_index, blamed_count, blamed_graph, blamed_type, blamed_output, blamed_place, "
+    "blamed_expected, blamed_actual, blamed_bound, blamed_ratio, blamed_why FROM ("
     "SELECT c.run, c.case_id, c.name, c.file, t.uri, v.verdict, v.was, v.why, v.judge, v.stage, "
     "v.status, v.ms, v.device_ns, v.checked, v.wrong, v.output, v.element, v.place, v.operation, "
-    "v.type, v.expected, v.actual, v.bound, v.ratio, v.replay, %s, %s, %s AS nth, "
+    "v.type, v.expected, v.actual, v.bound, v.ratio, v.replay, %s, %s, %s, %s AS nth, "
     "c.ordinal AS case_place, t.ordinal AS target_place "
     "FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target) "
     "WHERE (?1 = 0 OR c.run = ?1) AND (?2 IS NULL OR t.uri = ?2)) WHERE nth = 1 ORDER BY %s";
@@ -48,6 +50,37 @@ static int verdict_of(struct results *r, const char *name, enum verdict *ret, st
             name ? name : "NULL");
     *ret = (enum verdict) v;
     return 0;
+}
+
+static const char blamed_columns[] =
+    "v.blamed_operation, v.blamed_index, v.blamed_count, v.blamed_graph, v.blamed_type, "
+    "v.blamed_output, v.blamed_place, v.blamed_expected, v.blamed_actual, v.blamed_bound, "
+    "v.blamed_ratio, v.blamed_why";
+static const char no_blamed_columns[] =
+    "NULL AS blamed_operation, NULL AS blamed_index, NULL AS blamed_count, NULL AS blamed_graph, "
+    "NULL AS blamed_type, NULL AS blamed_output, NULL AS blamed_place, NULL AS blamed_expected, "
+    "NULL AS blamed_actual, NULL AS blamed_bound, NULL AS blamed_ratio, NULL AS blamed_why";
+
+/* The columns of blamed_columns, from i on. */
+static struct blamed read_blamed(sqlite3_stmt *s, int i)
+{
+    struct blamed b = { .count = (uint32_t) sqlite3_column_int64(s, i + 2), .output = -1 };
+    snprintf(b.why, sizeof b.why, "%s", text_or_empty(s, i + 11));
+    if (!b.count)
+        return b;
+    snprintf(b.name, sizeof b.name, "%s", text_or_empty(s, i));
+    b.operation = (uint32_t) sqlite3_column_int64(s, i + 1);
+    b.graph = (uint32_t) sqlite3_column_int64(s, i + 3);
+    snprintf(b.type, sizeof b.type, "%s", text_or_empty(s, i + 4));
+    if (sqlite3_column_type(s, i + 5) == SQLITE_NULL)
+        return b;
+    b.output = sqlite3_column_int(s, i + 5);
+    snprintf(b.place, sizeof b.place, "%s", text_or_empty(s, i + 6));
+    b.expected = real(s, i + 7);
+    b.actual = real(s, i + 8);
+    b.bound = real(s, i + 9);
+    b.ratio = real(s, i + 10);
+    return b;
 }
 
 static int read_row(struct results *r, sqlite3_stmt *s, struct recorded_verdict *v, struct why *w)
@@ -82,6 +115,7 @@ static int read_row(struct results *r, sqlite3_stmt *s, struct recorded_verdict 
         .backtrace = text(s, 27),
         .attempts = (uint32_t) sqlite3_column_int64(s, 28),
         .failed_attempts = (uint32_t) sqlite3_column_int64(s, 29),
+        .blamed = read_blamed(s, 30),
     };
     TRY(verdict_of(r, text(s, 5), &v->verdict, w));
     v->was = v->first = v->verdict;
@@ -101,6 +135,7 @@ void recorded_result(const struct recorded_verdict *v, struct check_result *ret)
     r.was = v->first;
     r.attempts = v->attempts;
     r.failed_attempts = v->failed_attempts;
+    r.blamed = v->blamed;
     r.ms = v->ms;
     r.device_ns = v->device_ns < 0 ? HAL_NO_TIME : (uint64_t) v->device_ns;
     r.checked = v->checked;
@@ -131,6 +166,7 @@ static int prepare_rows(struct results *r, const struct recorded_filter *f, sqli
         version < 2 ? "NULL AS confirmed, NULL AS printed, NULL AS backtrace"
                     : "v.confirmed, v.printed, v.backtrace",
         version < 4 ? "NULL AS attempts, NULL AS failed_attempts" : "v.attempts, v.failed_attempts",
+        version < 5 ? no_blamed_columns : blamed_columns,
         f->run ? "1"
                : "row_number() OVER (PARTITION BY t.uri, c.name "
                  "ORDER BY c.run DESC, c.case_id DESC)",

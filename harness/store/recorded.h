@@ -28,6 +28,7 @@ struct recorded_verdict {
     double expected, actual, bound, ratio;
     const char *replay, *confirmed, *printed, *backtrace; /* NULL: none */
     uint32_t attempts, failed_attempts;                   /* with --rerun; 0: run once */
+    struct blamed blamed;
 };
 
 /* The row as the result that was recorded. */

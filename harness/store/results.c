@@ -23,9 +23,12 @@ static const char *const statement_sql[] = {
     [STATEMENT_VERDICT] =
         "INSERT OR REPLACE INTO verdicts (case_id, target, verdict, was, why, judge, stage, "
         "status, ms, device_ns, checked, wrong, output, element, place, operation, type, expected, "
-        "actual, bound, ratio, replay, confirmed, printed, backtrace, attempts, failed_attempts) "
+        "actual, bound, ratio, replay, confirmed, printed, backtrace, attempts, failed_attempts, "
+        "blamed_operation, blamed_index, blamed_count, blamed_graph, blamed_type, blamed_output, "
+        "blamed_place, blamed_expected, blamed_actual, blamed_bound, blamed_ratio, blamed_why) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-        "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)",
+        "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, "
+        "?37, ?38, ?39)",
     [STATEMENT_FIND] = "SELECT case_id FROM cases WHERE run = ?1 AND ordinal = ?2",
     [STATEMENT_SPEC] = "UPDATE cases SET spec = ?2, dot = ?3 WHERE case_id = ?1 AND spec IS NULL",
     [STATEMENT_NOTE] = "INSERT OR IGNORE INTO run_notes VALUES (?1, ?2, ?3)",
@@ -249,6 +252,26 @@ static int write_operations(struct results *r, int64_t case_id, const char *line
     return 0;
 }
 
+static void bind_blamed(sqlite3_stmt *s, const struct blamed *b)
+{
+    bind_text(s, 39, b->why[0] ? b->why : NULL);
+    if (!b->count)
+        return;
+    bind_text(s, 28, b->name);
+    sqlite3_bind_int64(s, 29, b->operation);
+    sqlite3_bind_int64(s, 30, b->count);
+    sqlite3_bind_int64(s, 31, b->graph);
+    bind_text(s, 32, b->type);
+    if (b->output < 0)
+        return;
+    sqlite3_bind_int(s, 33, b->output);
+    bind_text(s, 34, b->place);
+    sqlite3_bind_double(s, 35, b->expected);
+    sqlite3_bind_double(s, 36, b->actual);
+    sqlite3_bind_double(s, 37, b->bound);
+    sqlite3_bind_double(s, 38, b->ratio);
+}
+
 static int write_verdict(struct results *r, int64_t case_id, uint32_t target,
                          const struct verdict_row *row, struct why *w)
 {
@@ -288,6 +311,7 @@ static int write_verdict(struct results *r, int64_t case_id, uint32_t target,
         sqlite3_bind_int64(s, 26, v->attempts);
         sqlite3_bind_int64(s, 27, v->failed_attempts);
     }
+    bind_blamed(s, &v->blamed);
     return finish(r, s, w);
 }
 

@@ -41,6 +41,15 @@ static const char version_4[] =
 #undef NEW_NAME
 #undef OLD_CASES
 
+/* What versions below 4 and 5 lack in the table of verdicts. */
+static const char attempts[] = "ALTER TABLE verdicts ADD COLUMN attempts INTEGER; "
+                               "ALTER TABLE verdicts ADD COLUMN failed_attempts INTEGER; ";
+static const char blamed[] = "ALTER TABLE verdicts ADD COLUMN blamed_count INTEGER; "
+                             "ALTER TABLE verdicts ADD COLUMN blamed_graph INTEGER; "
+                             "ALTER TABLE verdicts ADD COLUMN blamed_type TEXT; "
+                             "ALTER TABLE verdicts ADD COLUMN blamed_output INTEGER; "
+                             "ALTER TABLE verdicts ADD COLUMN blamed_why TEXT; ";
+
 /* Appends the part of the schema from the text `from` to an empty line, or to its end. */
 static void put_part(sqlite3_str *sql, const char *from, bool to_end)
 {
@@ -67,13 +76,15 @@ char *results_upgrade_sql(int version)
     sqlite3_str_appendall(sql, drop_views);
     if (version < 2)
         put_version_2(sql);
-    else
-        sqlite3_str_appendall(sql, "ALTER TABLE verdicts ADD COLUMN attempts INTEGER; "
-                                   "ALTER TABLE verdicts ADD COLUMN failed_attempts INTEGER; ");
+    else if (version < 4)
+        sqlite3_str_appendall(sql, attempts);
+    if (version >= 2)
+        sqlite3_str_appendall(sql, blamed);
     if (version < 3)
         put_part(sql, "CREATE TABLE unloaded_files", false);
-    sqlite3_str_appendall(sql, version_4);
+    if (version < 4)
+        sqlite3_str_appendall(sql, version_4);
     put_part(sql, "CREATE VIEW details", true);
-    sqlite3_str_appendall(sql, "PRAGMA user_version = 4");
+    sqlite3_str_appendall(sql, "PRAGMA user_version = 5");
     return sqlite3_str_finish(sql);
 }

@@ -15,13 +15,13 @@
 -- its rows are added when a database is opened for writing.
 -- Where a verdict has an output, NULL in a column of numbers is NaN.
 --
--- Version 4 (a version lacks what is marked "since" a later one; opening such a database for writing
+-- Version 5 (a version lacks what is marked "since" a later one; opening such a database for writing
 -- upgrades it).  Columns marked "reserved" are not written yet.
 -- Since 4 the name of a random case has the version and options of its generator; upgraded names have v0;
 -- there is the verdict undecided.
 
 PRAGMA application_id = 1212238937; -- "HALY"
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 CREATE TABLE verdict_names (        -- since 2
     name        TEXT PRIMARY KEY,
@@ -114,9 +114,10 @@ CREATE TABLE verdicts (
                                     -- process, "does not repeat; after case NAME"
     printed     TEXT,               -- what the driver printed in a case that does not conform
     backtrace   TEXT,               -- of the driver's crash
-    -- Reserved (since 2): the first wrong operation, judged alone on the reference's values, and its worst element.
-    blamed_operation TEXT,
-    blamed_index INTEGER,           -- among the operations of the main graph
+    -- Which operation a failure comes from: the first one that is wrong alone, run on the reference's values, or
+    -- several that are wrong only together; and their own worst element, judged by bound (written since 5).
+    blamed_operation TEXT,          -- "CONV_2D"; several: "CONV_2D (3), RELU (5)"
+    blamed_index INTEGER,           -- of the first one, among the operations of its graph
     blamed_place TEXT,
     blamed_expected REAL,
     blamed_actual REAL,
@@ -126,6 +127,12 @@ CREATE TABLE verdicts (
     bucket      TEXT,               -- reserved (since 2): the structure of the shrunk model, which groups failures
     attempts    INTEGER,            -- since 4: with --rerun, runs of a case that failed, the first one included
     failed_attempts INTEGER,        -- since 4: those of them that did not conform
+    -- Since 5:
+    blamed_count INTEGER,           -- operations that are blamed
+    blamed_graph INTEGER,           -- that they are in; 0: the main graph
+    blamed_type TEXT,               -- of their worst output, else of the first operation
+    blamed_output INTEGER,          -- index of that output; NULL: none was compared
+    blamed_why  TEXT,               -- how they fail; with blamed_operation NULL, why none is blamed
     PRIMARY KEY (case_id, target)
 ) WITHOUT ROWID;
 
@@ -152,7 +159,9 @@ CREATE VIEW details AS
            v.checked, v.wrong, v.output, v.element, v.place, v.operation, v.type,
            v.expected, v.actual, v.bound, v.ratio, v.replay, c.spec, c.dot,
            v.verdict IN (SELECT name FROM verdict_names WHERE conforming) AS conforming,
-           v.confirmed, v.printed, v.backtrace, v.attempts, v.failed_attempts
+           v.confirmed, v.printed, v.backtrace, v.attempts, v.failed_attempts,
+           v.blamed_operation, v.blamed_index, v.blamed_place, v.blamed_expected, v.blamed_actual, v.blamed_bound,
+           v.blamed_ratio, v.blamed_count, v.blamed_graph, v.blamed_type, v.blamed_output, v.blamed_why
     FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target);
 
 CREATE VIEW failures AS
