@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "golden/model/build.h"
+#include "harness/check/blame.h"
 #include "harness/check/per_op_check.h"
 #include "tests/support/check_main.h"
 
@@ -143,6 +144,208 @@ START_TEST(undecided_is_decided_by_operations)
 }
 END_TEST
 
+/* ---- blame */
+
+static const float x3[] = { -3, 2, 8 }, y3[] = { 1, 2, 3 };
+static const uint8_t yes = 1;
+
+static uint32_t floats(enum lifetime life)
+{
+    return build_operand(&b, life, DT_F32, DIMS(3));
+}
+
+/* Takes over the model that was built, of inputs x (of 3 floats) and y. */
+static void set_example(const void *x, const void *y)
+{
+    model_count_consumers(&b.model);
+    for (uint32_t i = 0; i < b.model.graph[0].n_inputs; i++) {
+        in[i] = b.model.graph[0].operand[b.model.graph[0].input[i]].tensor;
+        in[i].data = (void *) (i ? y : x);
+    }
+    expected[0] = b.model.graph[0].operand[b.model.graph[0].output[0]].tensor;
+    e = (struct example){
+        .name = "blame", .model = b.model, .in = in, .expected = expected, .since = "UNKNOWN"
+    };
+}
+
+static void begin_model(uint32_t n_graphs)
+{
+    build_done(&b);
+    build_init(&b, n_graphs);
+}
+
+/* z = -(relu(x + y) ): the second of three operations has the activation */
+static void build_middle(void)
+{
+    begin_model(1);
+    uint32_t x = floats(LIFE_INPUT), y = floats(LIFE_INPUT), relu = build_int(&b, 1);
+    uint32_t s = floats(LIFE_TEMPORARY), t = floats(LIFE_TEMPORARY), z = floats(LIFE_OUTPUT);
+    OPERATION(&b, "FLOOR", IDS(x), IDS(s));
+    OPERATION(&b, "ADD", IDS(s, y, relu), IDS(t));
+    OPERATION(&b, "NEG", IDS(t), IDS(z));
+    set_example(x3, y3);
+}
+
+/* NEG, if it computes in place, overwrites the result of FLOOR, which MAXIMUM reads later. */
+static void build_pair(void)
+{
+    begin_model(1);
+    uint32_t x = floats(LIFE_INPUT), y = floats(LIFE_INPUT);
+    uint32_t f = floats(LIFE_TEMPORARY), a = floats(LIFE_TEMPORARY), n = floats(LIFE_TEMPORARY);
+    uint32_t m = floats(LIFE_TEMPORARY), z = floats(LIFE_OUTPUT);
+    OPERATION(&b, "FLOOR", IDS(x), IDS(f));
+    OPERATION(&b, "ABS", IDS(y), IDS(a));
+    OPERATION(&b, "NEG", IDS(f), IDS(n));
+    OPERATION(&b, "MAXIMUM", IDS(f, n), IDS(m));
+    OPERATION(&b, "ADD", IDS(m, a, build_int(&b, 0)), IDS(z));
+    set_example(x3, y3);
+}
+
+/* z = -(condition ? floor(relu(x + x)) : x) */
+static void build_if(void)
+{
+    begin_model(3);
+    uint32_t x = floats(LIFE_INPUT);
+    uint32_t c = build_operand(&b, LIFE_INPUT, DT_B8, DIMS(1));
+    uint32_t then = build_subgraph(&b, 1), otherwise = build_subgraph(&b, 2);
+    uint32_t t = floats(LIFE_TEMPORARY), z = floats(LIFE_OUTPUT);
+    OPERATION(&b, "IF", IDS(c, then, otherwise, x), IDS(t));
+    OPERATION(&b, "NEG", IDS(t), IDS(z));
+    build_graph(&b, 1);
+    uint32_t p = floats(LIFE_INPUT), relu = build_int(&b, 1);
+    uint32_t q = floats(LIFE_TEMPORARY), r = floats(LIFE_OUTPUT);
+    OPERATION(&b, "FLOOR", IDS(p), IDS(q));
+    OPERATION(&b, "ADD", IDS(q, q, relu), IDS(r));
+    build_graph(&b, 2);
+    uint32_t s = floats(LIFE_INPUT), o = floats(LIFE_OUTPUT);
+    OPERATION(&b, "ABS", IDS(s), IDS(o));
+    build_graph(&b, 0);
+    set_example(x3, &yes);
+}
+
+/* Runs the example on a target where it does not conform, and blames. */
+static struct blame blame_on(const char *uri, uint32_t most_runs, struct check *c)
+{
+    struct blame_options options = { .most_runs = most_runs };
+    struct check_result r;
+    struct blame found;
+    struct outcome o;
+    struct target *t;
+    struct why w = { 0 };
+
+    ck_assert_msg(target_open(uri, NULL, &t, &w) == 0, "%s", w.text);
+    ck_assert_int_eq(check_begin(c, &e, JUDGE_BOUND, &w), 0);
+    check_reference(c);
+    ck_assert_msg(!c->reference_why[0], "%s", c->reference_why);
+    ck_assert_int_eq(check_run(c, t, &o, &r), 0);
+    check_judge(c, &o, &r, NULL);
+    ck_assert_msg(blame_applies(c, &r), "%s: %s", verdict_name[r.verdict], r.why);
+    ck_assert_msg(blame_find(c, t, &r, &options, &found, &w) == 0, "%s", w.text);
+    target_free(t);
+    return found;
+}
+
+START_TEST(an_operation_in_the_middle_is_blamed)
+{
+    struct check c;
+    char text[BLAMED_TEXT];
+
+    build_middle();
+    struct blame found = blame_on("sim:cpu?fault=activation-lost", 0, &c);
+    ck_assert_uint_eq(found.graph, 0);
+    ck_assert_uint_eq(found.operation, 1);
+    ck_assert_int_eq(found.code, op_by_name("ADD")->code);
+    ck_assert(found.is_alone && !found.is_any && !found.ran_out);
+    ck_assert_uint_eq(found.count, 1);
+    /* floor(-3) + 1, with ReLU 0 and without it -2; the other sums are positive */
+    ck_assert_double_eq(found.own.expected, 0);
+    ck_assert_double_eq(found.own.actual, -2);
+    ck_assert_str_eq(found.own.place, "[0]");
+    ck_assert_uint_eq(found.own.wrong, 1);
+    struct blamed summary = blame_summary(&c, &found);
+    ck_assert_str_eq(summary.name, "ADD");
+    ck_assert_ptr_nonnull(strstr(blamed_text(&summary, text, sizeof text),
+                                 "operation 1 (ADD, TENSOR_FLOAT32) alone: "));
+    check_done(&c);
+}
+END_TEST
+
+START_TEST(operations_that_are_wrong_together_are_blamed)
+{
+    struct check c;
+
+    build_pair();
+    struct blame found = blame_on("sim:cpu?fault=in-place", 0, &c);
+    ck_assert(!found.is_alone && !found.ran_out);
+    ck_assert_uint_eq(found.count, 2);
+    ck_assert_uint_eq(found.first, 0);
+    ck_assert_uint_eq(found.member[0], 0);
+    ck_assert_uint_eq(found.member[1], 2);
+    ck_assert_str_eq(blame_summary(&c, &found).name, "FLOOR (0), NEG (2)");
+    check_done(&c);
+}
+END_TEST
+
+START_TEST(an_operation_of_a_subgraph_is_blamed)
+{
+    struct check c;
+
+    build_if();
+    struct blame found = blame_on("sim:cpu?fault=activation-lost", 0, &c);
+    ck_assert_uint_eq(found.graph, 1);
+    ck_assert_uint_eq(found.operation, 1);
+    ck_assert_int_eq(found.code, op_by_name("ADD")->code);
+    ck_assert_double_eq(found.own.actual, -6); /* floor(-3) + floor(-3) */
+    check_done(&c);
+}
+END_TEST
+
+START_TEST(control_flow_itself_is_blamed)
+{
+    struct check c;
+
+    build_if();
+    struct blame found = blame_on("sim:cpu?fault=branches-swapped", 0, &c);
+    ck_assert_uint_eq(found.graph, 0);
+    ck_assert_uint_eq(found.operation, 0);
+    ck_assert_int_eq(found.code, op_by_name("IF")->code);
+    ck_assert(found.is_alone);
+    check_done(&c);
+}
+END_TEST
+
+START_TEST(a_failure_of_every_operation_is_not_that_of_the_first)
+{
+    struct check c;
+
+    build_middle();
+    struct blame found = blame_on("sim:cpu?fault=refused", 0, &c);
+    ck_assert(found.is_alone && found.is_any);
+    ck_assert_uint_eq(found.operation, 0);
+    ck_assert_uint_eq(blame_summary(&c, &found).count, 0);
+    check_done(&c);
+}
+END_TEST
+
+START_TEST(executions_are_limited)
+{
+    struct check c;
+
+    build_middle();
+    struct blame found = blame_on("sim:cpu?fault=activation-lost", 1, &c);
+    ck_assert(found.ran_out);
+    ck_assert_uint_eq(found.runs, 1);
+    ck_assert_uint_eq(found.operation, UINT32_MAX);
+    ck_assert_str_eq(found.why, "not found in 1 executions");
+    check_done(&c);
+    build_pair(); /* 5 alone, all together, one more: the part is larger than necessary */
+    found = blame_on("sim:cpu?fault=in-place", 7, &c);
+    ck_assert(found.ran_out);
+    ck_assert_uint_ge(found.count, 3);
+    check_done(&c);
+}
+END_TEST
+
 Suite *per_op_check_suite(void)
 {
     TCase *t = tcase_create("all");
@@ -152,5 +355,11 @@ Suite *per_op_check_suite(void)
     tcase_add_test(t, operations_are_compared_too);
     tcase_add_test(t, a_failing_operation_is_the_verdict);
     tcase_add_test(t, undecided_is_decided_by_operations);
+    tcase_add_test(t, an_operation_in_the_middle_is_blamed);
+    tcase_add_test(t, operations_that_are_wrong_together_are_blamed);
+    tcase_add_test(t, an_operation_of_a_subgraph_is_blamed);
+    tcase_add_test(t, control_flow_itself_is_blamed);
+    tcase_add_test(t, a_failure_of_every_operation_is_not_that_of_the_first);
+    tcase_add_test(t, executions_are_limited);
     return make_suite("per_op_check", t, NULL);
 }

@@ -539,7 +539,7 @@ START_TEST(version_1_is_upgraded_when_written)
     ck_assert_int_eq(results_add_note(r, 1, "memory grows", &w), 0);
     ck_assert_int_eq(results_finish_run(r, 1, &w), 0);
     results_close(r);
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 4);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 5);
     ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE confirmed IS NULL"), 4);
     ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE replay = 'replay'"), 2);
     ck_assert_int_eq(query_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
@@ -548,10 +548,20 @@ START_TEST(version_1_is_upgraded_when_written)
 }
 END_TEST
 
-/* Makes a database one of version 3, which lacks two columns of verdicts, and of the view
- * `details`.
- */
-static const char as_version_3[] =
+/* Makes a database one of version 4, which lacks columns of verdicts, and of the view `details`. */
+#define AS_VERSION_4                                                                               \
+    "PRAGMA writable_schema = ON; "                                                                \
+    "UPDATE sqlite_schema SET sql = substr(sql, 1, instr(sql, ', v.failed_attempts') + 18) || "    \
+    "substr(sql, instr(sql, 'v.blamed_why') + 12) WHERE name = 'details'; "                        \
+    "PRAGMA writable_schema = RESET; "                                                             \
+    "ALTER TABLE verdicts DROP COLUMN blamed_count; "                                              \
+    "ALTER TABLE verdicts DROP COLUMN blamed_graph; "                                              \
+    "ALTER TABLE verdicts DROP COLUMN blamed_type; "                                               \
+    "ALTER TABLE verdicts DROP COLUMN blamed_output; "                                             \
+    "ALTER TABLE verdicts DROP COLUMN blamed_why; PRAGMA user_version = 4;"
+
+/* Makes it one of version 3, which lacks two more. */
+static const char as_version_3[] = AS_VERSION_4
     "PRAGMA writable_schema = ON; "
     "UPDATE sqlite_schema SET sql = replace(sql, ', v.attempts, v.failed_attempts', ''); "
     "PRAGMA writable_schema = RESET; "
@@ -638,7 +648,7 @@ START_TEST(names_of_version_3_get_their_options)
     results_close(r);
     ck_assert_int_eq(failures_of_report(), 3); /* before the upgrade: none hides another one */
     results_close(open_new());
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 4);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 5);
     snprintf(sql, sizeof sql,
              "SELECT count(*) FROM details WHERE case_id = 1 AND name = '%s' AND "
              "replay = 'halcyon replay %s -d a'",
@@ -685,8 +695,24 @@ START_TEST(version_3_is_upgraded)
     ck_assert_int_ne(query_int(sql), like_new);
     results_close(open_new());
     ck_assert_int_eq(query_int(sql), like_new);
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 4);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 5);
     ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE attempts IS NULL"), 3);
+}
+END_TEST
+
+START_TEST(version_4_is_upgraded)
+{
+    static const char sql[] =
+        "SELECT sum(length(t.name) * unicode(substr(c.name, 2)) * (c.cid + 1) "
+        "* (c.pk + 1)) FROM sqlite_schema t, pragma_table_xinfo(t.name) c";
+    write_killed_run();
+    int64_t like_new = query_int(sql);
+    run_sql(AS_VERSION_4);
+    ck_assert_int_ne(query_int(sql), like_new);
+    results_close(open_new());
+    ck_assert_int_eq(query_int(sql), like_new);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 5);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE blamed_count IS NULL"), 3);
 }
 END_TEST
 
@@ -709,6 +735,64 @@ START_TEST(a_flaky_verdict_has_its_attempts)
                                "was = 'fail' AND attempts = 4 AND failed_attempts = 1"),
                      1);
     ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE attempts IS NULL"), 1);
+}
+END_TEST
+
+/* Of the targets in their order. */
+static int compare_blamed(const struct recorded_verdict *v, void *user, struct why *w)
+{
+    const struct blamed *const *expected = user,
+                               *b = expected[strcmp(v->target, targets[0].uri) != 0];
+    struct check_result r;
+    (void) w;
+    recorded_result(v, &r);
+    ck_assert_uint_eq(r.blamed.count, b->count);
+    ck_assert_uint_eq(r.blamed.graph, b->graph);
+    ck_assert_uint_eq(r.blamed.operation, b->operation);
+    ck_assert_str_eq(r.blamed.name, b->name);
+    ck_assert_str_eq(r.blamed.why, b->why);
+    ck_assert_int_eq(r.blamed.output, b->output);
+    ck_assert_str_eq(r.blamed.place, b->place);
+    ck_assert_str_eq(r.blamed.type, b->type);
+    ck_assert_int_eq(isnan(r.blamed.actual), isnan(b->actual));
+    ck_assert(r.blamed.expected == b->expected && r.blamed.bound == b->bound &&
+              r.blamed.ratio == b->ratio);
+    return 0;
+}
+
+START_TEST(a_verdict_has_the_blamed_operations)
+{
+    struct results *r = open_new();
+    struct why w;
+    struct recorded_filter all = { 0 };
+    struct check_result fail = a_fail(), none = a_fail();
+    fail.blamed = (struct blamed){ .count = 2,
+                                   .graph = 1,
+                                   .operation = 3,
+                                   .name = "CONV_2D (3), RELU (5)",
+                                   .why = "wrong",
+                                   .output = 1,
+                                   .place = "[0,2]",
+                                   .type = "TENSOR_FLOAT32",
+                                   .expected = 1,
+                                   .actual = NAN,
+                                   .bound = 0.5,
+                                   .ratio = INFINITY };
+    none.blamed = (struct blamed){ .why = "it does not repeat", .output = -1 };
+    struct verdict_row rows[2] = { { .result = &fail }, { .result = &none } };
+    struct case_row c = { .name = "random/s7/i0", .level = 1, .verdict = rows };
+    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_write_case(r, &c, &w), 0);
+    results_close(r);
+    ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
+    ck_assert_int_eq(results_each_recorded(r, &all, compare_blamed,
+                                           (const struct blamed *[]){ &fail.blamed, &none.blamed },
+                                           &w),
+                     0);
+    results_close(r);
+    ck_assert_int_eq(query_int("SELECT blamed_count FROM failures WHERE blamed_actual IS NULL AND "
+                               "blamed_index = 3 AND blamed_output = 1"),
+                     2);
 }
 END_TEST
 
@@ -823,7 +907,9 @@ Suite *results_suite(void)
     tcase_add_test(t, names_of_version_3_get_their_options);
     tcase_add_test(t, an_upgraded_database_is_like_a_new_one);
     tcase_add_test(t, version_3_is_upgraded);
+    tcase_add_test(t, version_4_is_upgraded);
     tcase_add_test(t, a_flaky_verdict_has_its_attempts);
+    tcase_add_test(t, a_verdict_has_the_blamed_operations);
     tcase_add_test(t, names_of_no_file_are_rejected);
     tcase_add_test(t, other_files_are_rejected);
     tcase_add_test(t, other_databases_are_rejected);
