@@ -27,9 +27,13 @@ bool blame_applies(const struct check *c, const struct check_result *failed)
     case VERDICT_VIOLATION:
     case VERDICT_REFUSED:
     case VERDICT_CRASH:
-    case VERDICT_HANG: return !c->example->expect_failure && !c->itself;
+    case VERDICT_HANG: break;
     default: return false;
     }
+    /* A driver that does not even open, or answer, says nothing about a single operation. */
+    return !c->example->expect_failure && !c->itself &&
+           (c->example->model.graph[0].n_operations > 1 ||
+            strcmp(failed->stage, stage_name[STAGE_SUPPORTED]) != 0);
 }
 
 static bool is_wrong_output(enum verdict v)

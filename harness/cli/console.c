@@ -194,9 +194,13 @@ static void print_line(const char *title, const char *text)
     putchar('\n');
 }
 
-static void print_blamed(const struct blamed *b)
+/* Nothing where it would repeat the verdict: the model is that operation. */
+static void print_blamed(const struct check_result *r)
 {
+    const struct blamed *b = &r->blamed;
     char text[BLAMED_TEXT];
+    if (!strncmp(r->why, b->why, sizeof b->why - 1))
+        return;
     if (*blamed_text(b, text, sizeof text))
         print_line("    blamed: ", text);
     if (b->count && b->output >= 0)
@@ -271,7 +275,7 @@ void console_verdict(struct console *c, const char *name, const char *target,
         print_lines(texts->detail);
     else if (has_worst)
         print_worst(r);
-    print_blamed(&r->blamed);
+    print_blamed(r);
     print_titled("printed", texts->printed, MOST_PRINTED);
     print_titled("backtrace", texts->backtrace, MOST_BACKTRACE);
     if (texts->replay)
