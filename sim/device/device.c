@@ -230,6 +230,7 @@ static void device_free(struct engine *e)
 
     profile_free(d->profile);
     kernel_set_free(d->kernels);
+    kernel_set_free(d->moves);
     free(d);
 }
 
@@ -246,11 +247,13 @@ int engine_device(struct profile *p, const struct fault *fault, struct engine **
                   struct why *w)
 {
     struct device *d = calloc(1, sizeof(*d));
-    struct kernel_set *kernels = NULL;
+    bool fixed = p->arithmetic == ARITHMETIC_FIXED;
+    struct kernel_set *kernels = NULL, *moves = NULL;
 
-    if (!d || kernel_set_new(p->arithmetic == ARITHMETIC_FIXED ? fixed_tables : float_tables,
-                             &kernels, w) < 0) {
+    if (!d || kernel_set_new(fixed ? fixed_tables : float_tables, &kernels, w) < 0 ||
+        (fixed && kernel_set_new(fixed_move_tables, &moves, w) < 0)) {
         int failed = d ? -1 : why_no_memory(w);
+        kernel_set_free(kernels);
         free(d);
         profile_free(p);
         return failed;
@@ -273,6 +276,7 @@ int engine_device(struct profile *p, const struct fault *fault, struct engine **
                   .fault = fault },
         .profile = p,
         .kernels = kernels,
+        .moves = moves,
     };
     *ret_engine = &d->base;
     return 0;

@@ -12,6 +12,7 @@ struct device {
     struct engine base;
     struct profile *profile;
     struct kernel_set *kernels;
+    struct kernel_set *moves; /* of operations that only move bytes; NULL: the records' are used */
 };
 
 /* The values of one graph: a tensor per operand; data NULL where it is not known. */

@@ -76,6 +76,21 @@ static bool sums_in_half(const struct device_run *r, const struct kernel_call *k
     return x->dtype == DT_F16 || r->program->half || k->kernel_faults & KERNEL_FAULT_HALF_SUMS;
 }
 
+static int run_kernel(const struct bound_kernel *b, struct kernel_call *k, struct why *w)
+{
+    k->kernel = b->kernel;
+    k->operand = b->operand;
+    return k->kernel->run(k, w);
+}
+
+static int move(const struct device *d, struct kernel_call *k, struct why *w)
+{
+    const struct bound_kernel *own =
+        d->moves ? kernel_find(d->moves, k->call.op, k->out[0]->dtype) : NULL;
+
+    return own ? run_kernel(own, k, w) : kernel_move(k, w);
+}
+
 static int compute(const struct device_run *r, struct kernel_call *k, struct why *w)
 {
     const struct fault_hooks *hooks = fault_hooks(r->device->base.fault);
@@ -84,7 +99,7 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
     if (hooks->before)
         TRY(hooks->before(k, w));
     if (kernel_only_moves(k)) {
-        TRY(kernel_move(k, w));
+        TRY(move(r->device, k, w));
     } else if (kernel_is_extension(k)) {
         TRY(kernel_extension(k, w));
     } else {
@@ -92,9 +107,7 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
         if (!bound)
             return why_fail(w, WHY_EXECUTION, "%s: no kernel for its first operand's type",
                             k->call.op->name);
-        k->kernel = bound->kernel;
-        k->operand = bound->operand;
-        TRY(k->kernel->run(k, w));
+        TRY(run_kernel(bound, k, w));
     }
     if (hooks->after)
         hooks->after(k);

@@ -4,9 +4,9 @@
  * A kernel finds its operands by their roles, which its row declares.  Before it runs, golden's
  * record has bound the call, shapes have been inferred and outputs allocated.  Golden's kernels are
  * not used, so that the reference and the devices fail independently, with three exceptions:
- * operations that only move bytes use the record's move(), extension operations their record's
- * kernel, and operations that NNAPI defines bit by bit golden's integer steps (fixed_point.h,
- * farmhash.h).
+ * operations that only move bytes use the record's move() on devices with float arithmetic (those
+ * with fixed-point arithmetic have kernels for them), extension operations their record's kernel,
+ * and operations that NNAPI defines bit by bit golden's integer steps (fixed_point.h, farmhash.h).
  *
  * Kernels return 0, or -1 with the reason in w: WHY_MEMORY, WHY_EXECUTION, WHY_SYSTEM. */
 #ifndef SIM_KERNEL_H
@@ -72,6 +72,11 @@ struct kernel_call {
 
 typedef int kernel_fn(struct kernel_call *k, struct why *w);
 
+/* Index of the element of input *input (0 at first) that an element of a result is a copy of
+ * (sim/kernels/fixed/fixed_moves.c). */
+struct place;
+typedef ptrdiff_t place_fn(const struct kernel_call *k, const struct place *to, uint32_t *input);
+
 /* A row of a kernel table.  One run() serves a family of operations, which differ in the union's
  * member. */
 struct device_kernel {
@@ -85,6 +90,7 @@ struct device_kernel {
         double (*real)(double x);
         int32_t (*integer)(int32_t a);
         int32_t (*integers)(int32_t a, int32_t b);
+        place_fn *place;
         int kind; /* an enum of the family's file */
     };
 };
@@ -102,10 +108,12 @@ extern const struct device_kernel float_elementwise_kernels[], float_axis_kernel
     float_recurrent_kernels[], float_detection_kernels[], float_keypoint_kernels[],
     float_random_kernels[];
 extern const struct device_kernel fixed_elementwise_kernels[], fixed_table_kernels[],
-    fixed_window_kernels[], fixed_image_kernels[];
+    fixed_window_kernels[], fixed_image_kernels[], fixed_move_kernels[];
 
 /* All tables of the devices with float or with fixed-point arithmetic, terminated by NULL. */
 extern const struct device_kernel *const float_tables[], *const fixed_tables[];
+/* Tables of operations that only move bytes; of other devices' the record's move() is used. */
+extern const struct device_kernel *const fixed_move_tables[];
 
 /* A kernel bound to an operation: operand[0][role] is the index of that operand in the operation's
  * record, operand[1] and [2] those of ROLE_FORWARD and ROLE_BACKWARD.  OPERAND_ABSENT: the

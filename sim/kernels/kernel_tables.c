@@ -34,6 +34,8 @@ const struct device_kernel *const fixed_tables[] = {
     NULL,
 };
 
+const struct device_kernel *const fixed_move_tables[] = { fixed_move_kernels, NULL };
+
 static const char *const role_names[N_ROLES] = {
 #define ROLE(id, name) [ROLE_##id] = #name,
 #include "sim/kernels/roles.def"
