@@ -11,10 +11,6 @@ static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
 static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */
 static const double largest_f16 = 65504;
 
-/* Extra error of fixed-point requantisation, in steps: it rounds twice, the first time at least one
- * bit below the last. */
-static const double default_quant_steps = 0.25;
-
 enum { MIN_CACHED = 256 }; /* elements of a constant: widening fewer costs less than a look-up */
 
 static double or_default(double x, double otherwise)
@@ -283,10 +279,10 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
     const struct dtype_info *info = &dtype_info[t->dtype];
 
     if (info->quant != QUANT_NONE && t->scale != 0) {
-        double extra = model->kind == ERROR_EXACT || model->kind == ERROR_DISCRETE
-                           ? model->steps
-                           : model->steps + or_default(e->options->arithmetic.quant_steps,
-                                                       default_quant_steps);
+        double extra =
+            model->kind == ERROR_EXACT || model->kind == ERROR_DISCRETE
+                ? model->steps
+                : model->steps + or_default(e->options->arithmetic.quant_steps, ERROR_QUANT_STEPS);
         /* Scaling in single precision, after TOSA's bound of an inexact RESCALE: close to a tie
          * it may round the other way. */
         double scaling = (3 * fabs(y) + fabs(y + t->zero * step)) * unit_f32;

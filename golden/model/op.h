@@ -110,6 +110,10 @@ enum error_kind {
     ERROR_RANDOM /* random: judged by its distribution (struct distribution), never by its values */
 };
 
+/* Extra error of fixed-point requantisation, in steps: it rounds twice, the first time at least one
+ * bit below the last. */
+#define ERROR_QUANT_STEPS 0.25
+
 /* The allowed error of an operation, in addition to the errors of its inputs, which bound()
  * propagates (docs/judging.md). */
 struct error_model {

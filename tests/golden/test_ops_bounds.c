@@ -344,6 +344,19 @@ static const struct exact {
         { "U8[1]*1@0: 4" },
         "U8[1]*0x1p-6@0: 255" },
       { (0.5 + 0.25 + 0.5) / 64 } },
+    /* Truncation of the stored mean 10.9 to 10, which is 0.15 more than rounding may be off. */
+    { { "truncated mean",
+        "MEAN",
+        0,
+        { "U8[10]*0.5@12: 10 10 10 10 10 10 10 10 10 19", "I32[1]: 0", "INT32: 0" },
+        "U8[1]*0.5@12: 11" },
+      { (0.5 + 0.15) / 2 } },
+    { { "truncated negative mean",
+        "MEAN",
+        0,
+        { "S8[10]*0.5@-12: -10 -10 -10 -10 -10 -10 -10 -10 -10 -19", "I32[1]: 0", "INT32: 0" },
+        "S8[1]*0.5@-12: -11" },
+      { (0.5 + 0.15) / 2 } },
 };
 
 /* The part of the bound for scaling y in single precision, (3 |y| + |y + zero point|) 2^-24. */

@@ -2,7 +2,8 @@
 """Mutation score of the random graphs: changes the kernels of the simulated devices, one change at a time, and counts
 the changes that `halcyon random` finds and those for which it names the right operation.
 
-    mutate.py BUILD [--seed S] [--count N] [--vendor N] [--graphs N] [--inputs N] [--family F] [--jobs N]
+    mutate.py BUILD [--seed S] [--count N] [--vendor N] [--graphs N] [--inputs N] [--corpus] [--family F]
+              [--minutes N] [--jobs N]
 
 BUILD is a release build with harness/halcyon and tests/mutation/outputs.  --count automatic mutants are drawn from the
 seed, as evenly as possible from each family (a source file of kernels); --vendor hand-written bugs are drawn from
@@ -12,7 +13,7 @@ vendor/*.bugs (0: none; all: all).  A mutant is
     found       if --graphs random graphs give a verdict that does not conform,
     blamed      if it is found, and the first such verdict names an operation that the change affects,
     survived    if it is not found although it is visible: on some of --inputs models of one operation, or of the
-                corpus' examples, the device computes other bits,
+                corpus' examples (--corpus), the device computes other bits,
     equivalent  (or unseen) otherwise.
 
 Only the changed file is compiled; its object precedes the libraries of the build on the linker's command line.
@@ -29,6 +30,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 import operators
 
@@ -222,7 +224,9 @@ class Runner:
         self.original = self.builder.build / "tests/mutation/outputs"
         self.digests = pathlib.Path(options.scratch.name)
         self.lock = threading.Lock()
-        self.corpus = sorted(str(f) for f in CORPUS.glob("*.jsonl.xz"))
+        self.corpus = sorted(str(f) for f in CORPUS.glob("*.jsonl.xz")) if options.corpus else []
+        if options.corpus and not self.corpus:
+            die(f"no corpus in {CORPUS}")
 
     def digests_of(self, family, target):
         """The digests of the unchanged device, computed once."""
@@ -309,13 +313,13 @@ def print_lists(mutants, sources):
             print(f"- {m.kind}: {m.describe(sources)}" + (f" ({m.detail})" if m.detail else ""))
 
 
-def run_all(runner, mutants, jobs, wanted):
-    """Judges mutants in order until `wanted` viable ones are judged."""
-    done = []
+def run_all(runner, mutants, jobs, wanted, seconds):
+    """Judges mutants in order until `wanted` viable ones are judged, or the time is over."""
+    done, end = [], time.monotonic() + seconds
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         queue = iter(mutants)
-        while len(done) < wanted:
-            batch = [m for _, m in zip(range(min(4 * jobs, wanted - len(done))), queue)]
+        while len(done) < wanted and time.monotonic() < end:
+            batch = [m for _, m in zip(range(min(2 * jobs, wanted - len(done))), queue)]
             if not batch:
                 break
             done += [m for m in pool.map(runner.judge, batch) if m.result != "unviable"]
@@ -332,7 +336,10 @@ def parse():
     p.add_argument("--graphs", type=int, default=500, help="random graphs for each")
     p.add_argument("--graph-seed", type=int, default=1, help="seed of the random graphs")
     p.add_argument("--inputs", type=int, default=20000, help="models of one operation that decide what is visible")
+    p.add_argument("--corpus", action="store_true", help="also the corpus' examples decide it: a minute for each survivor")
     p.add_argument("--family", help="only this source file of kernels, such as fixed_window")
+    p.add_argument("--minutes", type=float, default=600, help="begin no more mutants after this time, half of it for "
+                   "each kind")
     p.add_argument("--jobs", type=int, default=2)
     return p.parse_args()
 
@@ -349,12 +356,15 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         options.scratch = argparse.Namespace(name=scratch)
         runner = Runner(options, sources)
-        known = run_all(runner, bugs, options.jobs, len(bugs))
-        if len(known) < len(bugs):
-            die("do not compile: " + ", ".join(b.name for b in bugs if b.result == "unviable"))
-        drawn = run_all(runner, automatic(sources, families, options.seed, 10 ** 9), options.jobs, options.count)
+        seconds = 60 * options.minutes / 2
+        known = run_all(runner, bugs, options.jobs, len(bugs), seconds)
+        broken = [b.name for b in bugs if b.result == "unviable"]
+        if broken:
+            die("do not compile: " + ", ".join(broken))
+        drawn = run_all(runner, automatic(sources, families, options.seed, 10 ** 9), options.jobs, options.count,
+                        seconds)
     print(f"seed {options.seed}, {options.graphs} graphs of seed {options.graph_seed} for each mutant, "
-          f"{options.inputs} models of one operation")
+          f"{options.inputs} models of one operation{', the corpus' if options.corpus else ''}")
     for title, mutants in (("automatic", drawn), ("vendor bugs", known)):
         if mutants:
             print_table(title, mutants)
