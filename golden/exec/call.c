@@ -271,23 +271,31 @@ static double power_of(double x)
     return x;
 }
 
-/* The error of rounding a result that lies within `carried` of y. */
+/* Adds to the bounds of n quantised results y the error of rounding them to steps. */
+static void add_quantisation(const struct call *c, const struct evaluation *e,
+                             const struct tensor *t, size_t n, const double *y, double *bound)
+{
+    const struct error_model *model = &c->op->error;
+    bool once = model->kind == ERROR_EXACT || model->kind == ERROR_DISCRETE;
+    double twice = or_default(e->options->arithmetic.quant_steps, ERROR_QUANT_STEPS);
+    double step = tensor_step(t, 0), zero = t->zero * step;
+    double rounding = step * (0.5 + (once ? model->steps : model->steps + twice));
+
+    for (size_t i = 0; i < n; i++) {
+        /* Scaling in single precision, after TOSA's bound of an inexact RESCALE: close to a tie
+         * it may round the other way. */
+        double scaling = (3 * fabs(y[i]) + fabs(y[i] + zero)) * unit_f32;
+        bound[i] += rounding + (isfinite(y[i]) ? scaling : 0);
+    }
+}
+
+/* The error of rounding a result that is not quantised and lies within `carried` of y. */
 static double rounding_error(const struct call *c, const struct evaluation *e,
-                             const struct tensor *t, double step, double y, double carried)
+                             const struct tensor *t, double y, double carried)
 {
     const struct error_model *model = &c->op->error;
     const struct dtype_info *info = &dtype_info[t->dtype];
 
-    if (info->quant != QUANT_NONE && t->scale != 0) {
-        double extra =
-            model->kind == ERROR_EXACT || model->kind == ERROR_DISCRETE
-                ? model->steps
-                : model->steps + or_default(e->options->arithmetic.quant_steps, ERROR_QUANT_STEPS);
-        /* Scaling in single precision, after TOSA's bound of an inexact RESCALE: close to a tie
-         * it may round the other way. */
-        double scaling = (3 * fabs(y) + fabs(y + t->zero * step)) * unit_f32;
-        return step * (0.5 + extra) + (isfinite(y) ? scaling : 0);
-    }
     bool rounds = model->kind != ERROR_EXACT && (model->kind != ERROR_DISCRETE || model->ulps > 0);
     if (info->codec->integer || !rounds || !isfinite(y)) /* infinity and NaN are not rounded */
         return 0;
@@ -298,6 +306,18 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
         return INFINITY;
     double ulp = model->ulps > 0 ? 2 * u * power_of(most) : 0;
     return model->ulps * ulp + (a - carried < 2 * tiny ? tiny : 0);
+}
+
+/* Adds to the bounds of n results y the error of rounding them. */
+static void add_rounding(const struct call *c, const struct evaluation *e, const struct tensor *t,
+                         size_t n, const double *y, double *bound)
+{
+    if (dtype_info[t->dtype].quant != QUANT_NONE && t->scale != 0) {
+        add_quantisation(c, e, t, n, y, bound);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        bound[i] += rounding_error(c, e, t, y[i], bound[i]);
 }
 
 /* The errors carried from the inputs: computed by bound(), which adds to them, else unknown. */
@@ -348,15 +368,12 @@ static int evaluate_reals(struct call *c, struct value *const *in, struct value 
     /* narrows the results; with bounds, keeps the real values and adds the error of rounding */
     for (uint32_t i = 0; i < c->n_out; i++) {
         struct value *v = out[i];
-        size_t n = tensor_count(&v->tensor);
-        double step = tensor_step(&v->tensor, 0);
         tensor_narrow(c->y[i], &v->tensor);
         if (!bounds)
             continue;
         v->real = c->y[i];
         v->bound = c->ey[i];
-        for (size_t k = 0; k < n; k++)
-            v->bound[k] += rounding_error(c, e, &v->tensor, step, v->real[k], v->bound[k]);
+        add_rounding(c, e, &v->tensor, tensor_count(&v->tensor), v->real, v->bound);
     }
     return 0;
 }

@@ -153,17 +153,38 @@ struct judgement judge_cts(const struct tensor *expected, const struct tensor *a
     return j;
 }
 
+/* The range of an integer type as real numbers, in which results saturate; floats have none. */
+struct range {
+    bool limited;
+    double lo, hi;
+};
+
+static struct range range_of(const struct tensor *t)
+{
+    return (struct range){ dtype_info[t->dtype].codec->integer, tensor_saturate(t, -INFINITY),
+                           tensor_saturate(t, INFINITY) };
+}
+
+/* As tensor_saturate(). */
+static double saturated(const struct range *r, double real)
+{
+    if (!r->limited || isnan(real))
+        return real;
+    return real < r->lo ? r->lo : real > r->hi ? r->hi : real;
+}
+
 /* The bound adjusted to the range of the type, on the side of `actual`.  Integers saturate; one
  * that may have any value of its type is not checked.  A float that overflows may be infinity or
  * the largest finite number. */
-static double range_bound(const struct tensor *t, double real, double actual, double bound)
+static double range_bound(const struct tensor *t, const struct range *r, double real, double actual,
+                          double bound)
 {
     const struct codec *c = dtype_info[t->dtype].codec;
 
-    if (c->integer) {
-        double lo = tensor_saturate(t, real - bound), hi = tensor_saturate(t, real + bound);
-        bool any = lo == tensor_saturate(t, -INFINITY) && hi == tensor_saturate(t, INFINITY);
-        real = tensor_saturate(t, real);
+    if (r->limited) {
+        double lo = saturated(r, real - bound), hi = saturated(r, real + bound);
+        bool any = lo == r->lo && hi == r->hi;
+        real = saturated(r, real);
         return isnan(real) || isnan(lo) || any ? INFINITY : actual < real ? real - lo : hi - real;
     }
     double on_side = signbit(real) == signbit(actual) ? fabs(real) : -fabs(real);
@@ -203,6 +224,7 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
     struct scatter s = { 0 };
     bool scatters = kind == ERROR_DOT && !dtype_info[reference->dtype].codec->integer;
     double slack = dtype_info[reference->dtype].codec->integer ? 1e-9 : 0;
+    const struct range range = range_of(reference);
 
     if (!comparable(reference, actual, &j))
         return j;
@@ -215,8 +237,9 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
     for (size_t i = 0; i < n; i++) {
         if (i % BLOCK == 0)
             real_values(actual, i, n - i < BLOCK ? n - i : BLOCK, block);
-        double a = block[i % BLOCK], e = tensor_saturate(reference, real[i]);
-        judge_element(&j, i, e, a, range_bound(reference, real[i], a, bound[i] * (1 + slack)));
+        double a = block[i % BLOCK], e = saturated(&range, real[i]);
+        judge_element(&j, i, e, a,
+                      range_bound(reference, &range, real[i], a, bound[i] * (1 + slack)));
         if (scatters && bound[i] > 0 && isfinite(bound[i]) && isfinite(a)) {
             double r = (a - e) / bound[i];
             s.sum += r;
