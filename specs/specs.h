@@ -39,6 +39,17 @@ int specs_read_toml(const char *path, char **ret_json, struct why *w);
 /* Writes e as a specification.  comment: lines written at its top as comments, may be NULL.  -1: e
  * cannot be represented (WHY_UNSUPPORTED), or writing failed. */
 int specs_write_modpy(const struct example *e, const char *comment, FILE *to, struct why *w);
+
+/* For each operand of the main graph its variable, a Python name below MODPY_NAME bytes that no
+ * other operand has, and what the comment after it says; NULL: no comment. */
+enum { MODPY_NAME = 40 };
+struct modpy_names {
+    const char *const *name, *const *note;
+};
+/* The same with these names. */
+int specs_write_modpy_named(const struct example *e, const char *comment,
+                            const struct modpy_names *names, FILE *to, struct why *w);
+
 /* Writes e as one line of the corpus, without the newline.  Errors as above. */
 int specs_write_json(const struct example *e, FILE *to, struct why *w);
 

@@ -20,24 +20,27 @@
 #include "specs/specs.h"
 #include "specs/values.h"
 
-enum { WIDTH = 100, NAME = 40 };
+enum { WIDTH = 100, NAME = MODPY_NAME };
 
 struct writer {
     const struct example *e;
+    const struct modpy_names *names; /* NULL: none */
     FILE *to;
     bool shared;   /* current value of Configuration.use_shm_for_weights */
     uint8_t *seen; /* per graph: 0 not yet, 1 being written, 2 written */
     int64_t *out;  /* of the main graph: list_positions() of its outputs */
 };
 
-/* An operand's variable: a letter for the lifetime and the index; in subgraphs after "g<graph>_".
- */
+/* An operand's variable: its given name, or a letter for the lifetime and the index; in subgraphs
+ * after "g<graph>_". */
 static const char *variable(const struct writer *w, uint32_t g, uint32_t i, char name[NAME])
 {
     static const char letter[LIFE_COUNT] = { 't', 'i', 'o', 'c', 'c', 'n', 's' };
     char of = letter[w->e->model.graph[g].operand[i].life];
 
-    if (g == 0)
+    if (g == 0 && w->names)
+        snprintf(name, NAME, "%s", w->names->name[i]);
+    else if (g == 0)
         snprintf(name, NAME, "%c%" PRIu32, of, i);
     else
         snprintf(name, NAME, "g%" PRIu32 "_%c%" PRIu32, g, of, i);
@@ -154,7 +157,7 @@ static void put_operand(struct writer *w, uint32_t g, uint32_t i)
         return;
     }
     fprintf(w->to, "%s = %s(\"%s\", ", name, constructor(w, g, i),
-            is_plain_name(o->name) ? o->name : name);
+            is_plain_name(o->name) && !w->names ? o->name : name);
     put_type(w, &o->tensor);
     if (constant) {
         fputs(", ", w->to);
@@ -163,7 +166,10 @@ static void put_operand(struct writer *w, uint32_t g, uint32_t i)
         fputs(", None", w->to);
     }
     put_extra_params(w, &o->tensor);
-    fputs(")\n", w->to);
+    if (g == 0 && w->names && w->names->note[i])
+        fprintf(w->to, ")  # %s\n", w->names->note[i]);
+    else
+        fputs(")\n", w->to);
 }
 
 static void put_list(struct writer *w, uint32_t g, const uint32_t *index, uint32_t n, bool first)
@@ -278,8 +284,15 @@ static int put_example(struct writer *w, struct why *why)
 
 int specs_write_modpy(const struct example *e, const char *comment, FILE *to, struct why *why)
 {
+    return specs_write_modpy_named(e, comment, NULL, to, why);
+}
+
+int specs_write_modpy_named(const struct example *e, const char *comment,
+                            const struct modpy_names *names, FILE *to, struct why *why)
+{
     const struct graph *main = &e->model.graph[0];
     struct writer w = { .e = e,
+                        .names = names,
                         .to = to,
                         .seen = calloc(e->model.n_graphs, 1),
                         .out = list_positions(main->output, main->n_outputs, main->n_operands) };

@@ -20,6 +20,7 @@ enum {
     CMD_CASES = CMD_RUN | CMD_RANDOM,
     CMD_CAMPAIGN = CMD_CASES | CMD_CONFORM,
     CMD_JUDGING = CMD_CASES | CMD_REPLAY,
+    CMD_LOADING = CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS | CMD_SHRINK,
     CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE
 };
 
@@ -169,6 +170,16 @@ static int set_stress(struct options *o, const char *value, struct why *w)
 static int set_budget(struct options *o, const char *value, struct why *w)
 {
     return parse_seconds(value, &o->budget, w);
+}
+
+static int set_executions(struct options *o, const char *value, struct why *w)
+{
+    return parse_u64(value, 1, 1000000000, &o->executions, w);
+}
+
+static int set_shrink_seconds(struct options *o, const char *value, struct why *w)
+{
+    return parse_seconds(value, &o->seconds, w);
 }
 
 static int set_load_timeout(struct options *o, const char *value, struct why *w)
@@ -388,7 +399,7 @@ static int set_run(struct options *o, const char *value, struct why *w)
 /* ---- the table, in the order of the help */
 
 static const struct option_row rows[] = {
-    { "target", 'd', "TARGET", CMD_JUDGING | CMD_CONFORM | CMD_BASELINE,
+    { "target", 'd', "TARGET", CMD_JUDGING | CMD_CONFORM | CMD_BASELINE | CMD_SHRINK,
       "on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target,
       .value = VALUE_TARGET, .repeats = true },
     { "suite", 0, "NAME", CMD_CONFORM,
@@ -412,6 +423,10 @@ static const struct option_row rows[] = {
       MEMBER(all) },
     { "budget", 0, "S", CMD_SELFTEST, "seconds for one fault (default 120; with --all 600)",
       set_budget },
+    { "executions", 0, "N", CMD_SHRINK, "executions on the target, at most (default 4000)",
+      set_executions },
+    { "seconds", 0, "S", CMD_SHRINK, "seconds after which shrinking ends (default 60)",
+      set_shrink_seconds },
     { "seed", 0, "S", CMD_RANDOM | CMD_CONFORM, "seed of the random graphs (default 1)", set_seed },
     { "count", 0, "N", CMD_RANDOM, "number of graphs (default 1000)", set_count },
     { "ops", 0, "MIN-MAX", CMD_RANDOM, "number of operations per graph, 1 to 100", set_ops },
@@ -421,7 +436,7 @@ static const struct option_row rows[] = {
     { "max-dim", 0, "N", CMD_RANDOM, "largest dimension of an input, 1 to 64", set_max_dim },
     { "level", 0, "L", CMD_RANDOM, "highest feature level that a graph may need, 1 to 8",
       set_level },
-    { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
+    { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_LEVELS | CMD_SHRINK,
       "only cases with this name, which may contain wildcards", MEMBER(case_glob) },
     { "case", 0, "NAME", CMD_CAMPAIGN,
       "only cases with this name, which may contain wildcards; may be repeated", set_only,
@@ -440,22 +455,22 @@ static const struct option_row rows[] = {
       "files of a folder that cannot be loaded are listed only: the exit status is that of the "
       "rest",
       MEMBER(skip_bad) },
-    { "judge", 0, "cts|bound", CMD_JUDGING,
+    { "judge", 0, "cts|bound", CMD_JUDGING | CMD_SHRINK,
       "rule that results are judged by (default: cts where outputs are expected, else bound)",
       set_judge, .value = VALUE_JUDGE },
     { "baseline", 0, "FILE", CMD_CAMPAIGN,
       "expected failures, flakes, skips and waivers, as 'halcyon baseline' writes them; may be "
       "repeated",
       set_baseline, .value = VALUE_FILE, .repeats = true },
-    { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES | CMD_CONFORM | CMD_SELFTEST,
+    { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES | CMD_CONFORM | CMD_SELFTEST | CMD_SHRINK,
       "seconds after which a driver counts as hanging (default 10); waiting for a processor does "
       "not count, and 20 times the reference's own time is added",
       set_timeout },
-    { "load-timeout", 0, "S", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
+    { "load-timeout", 0, "S", CMD_LOADING,
       "seconds for loading one .mod.py or .tflite file (default 60)", set_load_timeout },
-    { "load-memory", 0, "MIB", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
+    { "load-memory", 0, "MIB", CMD_LOADING,
       "MiB of memory for loading one .mod.py or .tflite file (default 4096)", set_load_memory },
-    { "memory-limit", 0, "SIZE", CMD_JUDGING | CMD_CONFORM,
+    { "memory-limit", 0, "SIZE", CMD_JUDGING | CMD_CONFORM | CMD_SHRINK,
       "memory of a driver's process, such as 512M or 2G; a driver that uses more is ended, and "
       "the verdict is crash",
       set_memory_limit },
@@ -482,7 +497,7 @@ static const struct option_row rows[] = {
       "drivers that get a process of their own: foreign (lib: and sim: with a fault; default), all "
       "or none",
       set_isolate, .value = VALUE_ISOLATION },
-    { "allow-devices", 0, NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
+    { "allow-devices", 0, NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK,
       "let drivers use device nodes and the network, which their containment denies",
       MEMBER(allow_devices) },
     { "in-process", 0, NULL, CMD_JUDGING, "run without worker processes, for a debugger",
@@ -490,7 +505,7 @@ static const struct option_row rows[] = {
     { "gdb", 0, NULL, CMD_REPLAY,
       "attach gdb (or HALCYON_GDB) to the driver's process before it gets the case; no time-outs",
       MEMBER(gdb) },
-    { "db", 0, "FILE", CMD_JUDGING | CMD_CONFORM | CMD_REPORT | CMD_BASELINE | CMD_DIFF,
+    { "db", 0, "FILE", CMD_JUDGING | CMD_CONFORM | CMD_REPORT | CMD_BASELINE | CMD_DIFF | CMD_SHRINK,
       "results database (default halcyon.db)", set_db, .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", set_run },
@@ -508,9 +523,9 @@ static const struct option_row rows[] = {
     { "threshold", 0, "F", CMD_DIFF,
       "factor by which times and error ratios must differ to be shown (default 1.5)",
       set_threshold },
-    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT | CMD_MERGE | CMD_BASELINE,
+    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT | CMD_MERGE | CMD_BASELINE | CMD_SHRINK,
       "file to write (report: folder; baseline: file, or folder for one file per target); default "
-      "of dump and baseline: stdout",
+      "of dump, shrink and baseline: stdout",
       MEMBER(output), .value = VALUE_FILE },
     { "markdown", 0, NULL, CMD_OPS, "write Markdown", MEMBER(markdown) },
     { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", MEMBER(faults) },
@@ -532,13 +547,13 @@ static const struct option_row rows[] = {
       CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE |
           CMD_BASELINE | CMD_DIFF,
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
-    { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM, "print only the summary", set_quiet },
+    { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM | CMD_SHRINK, "print only the summary", set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_BASELINE | CMD_DIFF,
       "print every case (conform: every rule; devices: also supported operations)", set_verbose },
-    { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
+    { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK,
       "allow vendor extensions only to the packages and binaries listed there", MEMBER(allowlist),
       .value = VALUE_FILE },
-    { "run-as", 0, "NAME", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
+    { "run-as", 0, "NAME", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK,
       "package name or binary path to look up in that list (default: halcyon's path)",
       MEMBER(run_as) },
     { "vlog", 0, "TAGS", CMD_DRIVING,

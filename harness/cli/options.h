@@ -53,6 +53,8 @@ struct options {
     struct option_names only, lists, exclude;
     const char *failed; /* a run's number or "last"; NULL: not given */
 
+    uint64_t executions; /* of a shrunk case, at most; 0: the default */
+    double seconds;      /* likewise */
     uint32_t rerun;        /* how often a failing case is run again */
     uint64_t max_failures; /* verdicts that do not conform, after which a campaign ends; 0: none */
     uint64_t duration;     /* seconds after which a campaign ends, loading not included; 0: none */
@@ -104,7 +106,8 @@ enum command_bit {
     CMD_MERGE = 8192,
     CMD_BASELINE = 16384,
     CMD_DIFF = 32768,
-    CMD_SELFTEST = 65536
+    CMD_SELFTEST = 65536,
+    CMD_SHRINK = 131072
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */

@@ -1,0 +1,14 @@
+/* Buckets: failures whose shrunk cases have the same structure. */
+#ifndef HARNESS_BUCKET_H
+#define HARNESS_BUCKET_H
+
+#include "harness/check/check.h"
+#include "harness/shrink/candidate.h"
+#include "harness/shrink/shrink.h"
+
+/* "fail CONV_2D(TENSOR_FLOAT32; stride_width)": the kind of verdict, the operations with the type
+ * of their first tensor and the attributes that are not plain.  Shapes and values do not count. */
+void bucket_name(const struct candidate *c, const struct check_result *r,
+                 char name[SHRINK_BUCKET]);
+
+#endif

@@ -1,0 +1,290 @@
+/* Fewer operations, results and operands. */
+#include <string.h>
+
+#include "harness/check/per_op_check.h"
+#include "harness/shrink/reductions.h"
+
+/* ---- operations */
+
+enum reduced shrink_to_one_operation(struct candidate *c, uint32_t site)
+{
+    struct example *layer;
+    uint32_t n;
+    struct why why;
+    struct candidate one;
+    if (candidate_operations(&c->e) <= 1 ||
+        per_op_check_split(&c->e, c->arena, &layer, &n, &why) < 0 || site >= n)
+        return REDUCE_END;
+    layer[site].name = c->e.name;
+    if (candidate_copy(&layer[site], c->arena, &one, &why) < 0)
+        return REDUCE_NOTHING;
+    *c = one;
+    return REDUCE_DONE;
+}
+
+/* The part of `n` that a site stands for: first runs of half of them, then of a quarter, ..., at
+ * last each one.  False: there is no such site. */
+static bool part_at(uint32_t n, uint32_t site, uint32_t *ret_from, uint32_t *ret_length)
+{
+    for (uint32_t length = (n + 1) / 2; n > 1 && length; length = length > 1 ? (length + 1) / 2 : 0) {
+        uint32_t parts = (n + length - 1) / length;
+        if (site < parts) {
+            *ret_from = site * length;
+            *ret_length = n - *ret_from < length ? n - *ret_from : length;
+            return true;
+        }
+        site -= parts;
+    }
+    return false;
+}
+
+static void remove_dropped_outputs(struct candidate *c, const bool *dropped)
+{
+    struct graph *g = &c->e.model.graph[0];
+    for (uint32_t k = g->n_outputs; k-- > 0;)
+        if (dropped[g->output[k]])
+            candidate_remove_output(c, k);
+}
+
+/* Operations [from, from + n) of the main graph are removed: what they wrote and others read
+ * becomes an input, what only they read an output. */
+static enum reduced drop_operations(struct candidate *c, uint32_t from, uint32_t n)
+{
+    struct graph *g = &c->e.model.graph[0];
+    struct tensor *value;
+    struct why why;
+    bool *dropped = arena_alloc(c->arena, g->n_operands, sizeof *dropped);
+    bool *read = arena_alloc(c->arena, g->n_operands, sizeof *read);
+    if (!dropped || !read || candidate_compute(c, &value, &why) < 0)
+        return REDUCE_NOTHING;
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        const struct operation *o = &g->operation[i];
+        bool stays = i < from || i >= from + n;
+        for (uint32_t k = 0; k < o->n_out && !stays; k++)
+            dropped[o->out[k]] = true;
+        for (uint32_t k = 0; k < o->n_in && stays; k++)
+            read[o->in[k]] = true;
+    }
+    remove_dropped_outputs(c, dropped);
+    memmove(&g->operation[from], &g->operation[from + n],
+            (g->n_operations - from - n) * sizeof *g->operation);
+    g->n_operations -= n;
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        if (dropped[i] && read[i] && (!value[i].data || candidate_add_input(c, i, &value[i]) < 0))
+            return REDUCE_NOTHING;
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        for (uint32_t k = 0; k < g->operation[i].n_out; k++) {
+            uint32_t at = g->operation[i].out[k];
+            if (g->operand[at].life == LIFE_TEMPORARY && !read[at] &&
+                candidate_add_output(c, at) < 0)
+                return REDUCE_NOTHING;
+        }
+    return REDUCE_DONE;
+}
+
+enum reduced shrink_operations(struct candidate *c, uint32_t site)
+{
+    uint32_t from, n;
+    if (!part_at(c->e.model.graph[0].n_operations, site, &from, &n))
+        return REDUCE_END;
+    return drop_operations(c, from, n);
+}
+
+/* ---- outputs */
+
+enum reduced shrink_outputs(struct candidate *c, uint32_t site)
+{
+    uint32_t n = c->e.model.graph[0].n_outputs;
+    if (n <= 1 || site >= 2 * n)
+        return REDUCE_END;
+    if (site >= n) {
+        candidate_remove_output(c, site - n);
+        return REDUCE_DONE;
+    }
+    for (uint32_t k = n; k-- > 0;) /* only this one stays */
+        if (k != site)
+            candidate_remove_output(c, k);
+    return REDUCE_DONE;
+}
+
+/* ---- operands of an operation */
+
+/* The operation of a site, if each has `each` sites; *ret_site: the site in it. */
+static struct operation *operation_at(struct candidate *c, uint32_t site, uint32_t each,
+                                      struct call *ret_call, uint32_t *ret_site)
+{
+    uint32_t index = site / each;
+    *ret_site = site % each;
+    ret_call->op = NULL;
+    for (uint32_t g = 0; g < c->e.model.n_graphs; g++) {
+        struct graph *graph = &c->e.model.graph[g];
+        if (index < graph->n_operations) {
+            if (!candidate_bind(c, g, index, ret_call)) {
+                ret_call->op = NULL;
+                c->next = (site / each + 1) * each;
+            }
+            return &graph->operation[index];
+        }
+        index -= graph->n_operations;
+    }
+    return NULL;
+}
+
+enum { MOST_VARIADIC = 16 };
+
+static enum reduced drop_variadic(struct operation *o, const struct call *call, uint32_t site)
+{
+    if (call->n_many <= 1 || site >= call->n_many)
+        return REDUCE_NOTHING;
+    uint32_t at = call->many_at + site;
+    memmove(&o->in[at], &o->in[at + 1], (o->n_in - at - 1) * sizeof *o->in);
+    o->n_in--;
+    return REDUCE_DONE;
+}
+
+/* Leaves results 0..n-1 of an operation whose number of results an operand holds. */
+static enum reduced keep_results(struct candidate *c, struct operation *o, const struct call *call,
+                                 uint32_t n)
+{
+    struct graph *g = &c->e.model.graph[0];
+    int at = call->op->fanout ? call_arg(call, call->op->fanout - 1) : -1;
+    if (at < 0 || n < 1 || n >= o->n_out)
+        return REDUCE_NOTHING;
+    for (uint32_t k = n; k < o->n_out; k++) {
+        if (g->operand[o->out[k]].consumers)
+            return REDUCE_NOTHING;
+        for (uint32_t i = g->n_outputs; i-- > 0;)
+            if (g->output[i] == o->out[k])
+                candidate_remove_output(c, i);
+    }
+    o->n_out = n;
+    uint32_t scalar = candidate_add_scalar(c, 0, DT_INT32, n);
+    if (scalar == UINT32_MAX || !g->n_outputs)
+        return REDUCE_NOTHING;
+    o->in[at] = scalar;
+    return REDUCE_DONE;
+}
+
+enum reduced shrink_variadic(struct candidate *c, uint32_t site)
+{
+    struct call call;
+    uint32_t first = site - site % (2 * MOST_VARIADIC);
+    struct operation *o = operation_at(c, site, 2 * MOST_VARIADIC, &call, &site);
+    if (!o)
+        return REDUCE_END;
+    if (!call.op)
+        return REDUCE_NOTHING;
+    if (!call.n_many && !call.op->fanout)
+        c->next = first + 2 * MOST_VARIADIC;
+    return site < MOST_VARIADIC ? drop_variadic(o, &call, site)
+                                : keep_results(c, o, &call, site - MOST_VARIADIC + 1);
+}
+
+/* An operand that is omitted, of the same type. */
+static enum reduced omit(struct candidate *c, const struct call *call, struct operation *o,
+                         uint32_t from, uint32_t length)
+{
+    struct graph *g = &c->e.model.graph[0];
+    struct operand *all = arena_alloc(c->arena, g->n_operands + length, sizeof *all);
+    uint32_t omitted = 0, at = 0;
+    if (!all)
+        return REDUCE_NOTHING;
+    memcpy(all, g->operand, g->n_operands * sizeof *all);
+    for (uint32_t k = 0; k < o->n_in; k++) {
+        if (!call->arg[k] || !candidate_role(call, k)->optional ||
+            !dtype_info[call->arg[k]->dtype].tensor)
+            continue;
+        if (at >= from && at < from + length) {
+            all[g->n_operands + omitted] = all[o->in[k]];
+            struct operand *none = &all[g->n_operands + omitted];
+            none->life = LIFE_NO_VALUE;
+            none->tensor.data = NULL;
+            none->length = 0;
+            o->in[k] = g->n_operands + omitted++;
+        }
+        at++;
+    }
+    g->operand = all;
+    g->n_operands += omitted;
+    return omitted ? REDUCE_DONE : REDUCE_NOTHING;
+}
+
+enum { OPTIONAL_SITES = 4 * MAX_ROLES };
+
+/* Sites of an operation: leave off the last operands, from `site` on; then omit runs of its
+ * optional tensors. */
+enum reduced shrink_optional(struct candidate *c, uint32_t site)
+{
+    struct call call;
+    uint32_t first = site - site % OPTIONAL_SITES;
+    struct operation *o = operation_at(c, site, OPTIONAL_SITES, &call, &site);
+    uint32_t from, length, n = 0;
+    if (!o)
+        return REDUCE_END;
+    if (!call.op || (size_t) (o - c->e.model.graph[0].operation) >= c->e.model.graph[0].n_operations)
+        return REDUCE_NOTHING;
+    for (uint32_t k = 0; k < o->n_in; k++)
+        n += call.arg[k] && candidate_role(&call, k)->optional &&
+             dtype_info[call.arg[k]->dtype].tensor;
+    if (site < MAX_ROLES) {
+        if (site >= o->n_in)
+            c->next = first + MAX_ROLES;
+        if (site >= o->n_in || !candidate_role(&call, site)->optional ||
+            candidate_role(&call, site)->placed)
+            return REDUCE_NOTHING;
+        o->n_in = site;
+        return REDUCE_DONE;
+    }
+    if (n == 1 && site == MAX_ROLES)
+        return omit(c, &call, o, 0, 1);
+    if (part_at(n, site - MAX_ROLES, &from, &length))
+        return omit(c, &call, o, from, length);
+    c->next = first + OPTIONAL_SITES;
+    return REDUCE_NOTHING;
+}
+
+/* ---- forms */
+
+enum { FORM_VALUES = 2 };
+
+/* Rewrites the operands for a shorter form; roles that it has in addition get `value`. */
+static enum reduced use_form(struct candidate *c, struct operation *o, const struct call *call,
+                             const struct form *form, uint32_t value)
+{
+    uint32_t n = (uint32_t) form_len(form);
+    uint32_t *in = arena_alloc(c->arena, n + 1, sizeof *in);
+    if (!in || n >= (uint32_t) form_len(call->form) || call->n_many)
+        return REDUCE_NOTHING;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct role *r = &call->op->in[form->role[k]];
+        int at = call_arg(call, form->role[k]);
+        if (at >= 0) {
+            in[k] = o->in[at];
+            continue;
+        }
+        if (r->optional) { /* and all after it */
+            n = k;
+            break;
+        }
+        if (r->dims || r->many)
+            return REDUCE_NOTHING;
+        in[k] = candidate_add_scalar(c, 0, role_type(r, call->typing), value);
+        if (in[k] == UINT32_MAX)
+            return REDUCE_NOTHING;
+    }
+    o->in = in;
+    o->n_in = n;
+    return REDUCE_DONE;
+}
+
+enum reduced shrink_forms(struct candidate *c, uint32_t site)
+{
+    struct call call;
+    struct operation *o = operation_at(c, site, FORM_VALUES * 8, &call, &site);
+    if (!o)
+        return REDUCE_END;
+    if (!call.op || (int) (site / FORM_VALUES) >= call.op->n_forms ||
+        (size_t) (o - c->e.model.graph[0].operation) >= c->e.model.graph[0].n_operations)
+        return REDUCE_NOTHING;
+    return use_form(c, o, &call, &call.op->forms[site / FORM_VALUES], 2 - site % FORM_VALUES);
+}

@@ -1,0 +1,169 @@
+#include "harness/shrink/shrink.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "golden/base/clock.h"
+#include "harness/shrink/bucket.h"
+#include "harness/shrink/reductions.h"
+#include "harness/shrink/trial.h"
+
+const char *const shrink_end_name[] = { "complete", "executions", "seconds", "stopped" };
+
+/* In this order, big steps first, again and again until none applies. */
+static const struct reduction {
+    const char *name;
+    reduce_at *at;
+} reductions[] = {
+    { "one operation", shrink_to_one_operation },
+    { "operations", shrink_operations },
+    { "outputs", shrink_outputs },
+    { "variadic operands", shrink_variadic },
+    { "optional operands", shrink_optional },
+    { "forms", shrink_forms },
+    { "types", shrink_types },
+    { "flags", shrink_flags },
+    { "scalars", shrink_scalars },
+    { "tensors", shrink_tensors },
+    { "dimensions", shrink_dimensions },
+    { "scales", shrink_scales },
+    { "lifetimes", shrink_lifetimes },
+    { "unknown shapes", shrink_unknown_shapes },
+    { "ranks", shrink_ranks },
+    { "elements", shrink_elements },
+};
+
+/* The smallest candidate so far, and memory for the next one. */
+struct progress {
+    struct trial *trial;
+    struct candidate best;
+    struct check_result result; /* of best */
+    struct arena *spare;
+};
+
+/* Runs the candidate; if it fails as wanted, it is the best one. */
+static bool accept(struct progress *p, struct candidate *c, bool only_verdict)
+{
+    struct check_result r;
+    if (!trial_fails(p->trial, &c->e, only_verdict, &r))
+        return false;
+    if (only_verdict)
+        p->trial->wanted = trial_kind_of(&r);
+    p->spare = p->best.arena;
+    p->best = *c;
+    p->result = r;
+    return true;
+}
+
+/* One reduction at all of its sites.  True: something was reduced. */
+static bool reduce(struct progress *p, const struct reduction *r)
+{
+    bool any = false;
+    for (uint32_t site = 0; trial_over(p->trial) == SHRINK_COMPLETE;) {
+        struct candidate c;
+        struct why why;
+        arena_empty(p->spare, 1 << 20);
+        if (candidate_copy(&p->best.e, p->spare, &c, &why) < 0)
+            break;
+        enum reduced done = r->at(&c, site);
+        if (done == REDUCE_END)
+            break;
+        bool accepted = done == REDUCE_DONE && candidate_settle(&c, &why) >= 0 &&
+                        accept(p, &c, r->at == shrink_to_one_operation);
+        any = any || accepted;
+        if (!accepted) /* else the next one is at this site now */
+            site = c.next > site ? c.next : site + 1;
+    }
+    return any;
+}
+
+static void reduce_all(struct progress *p)
+{
+    for (bool any = true; any;) {
+        any = false;
+        for (int i = 0; i < COUNT(reductions); i++)
+            any = reduce(p, &reductions[i]) || any;
+    }
+}
+
+/* ---- the result */
+
+/* Expected values, where the example then fails with the tolerances of the suites, too: the file
+ * with them is a complete test. */
+static void add_expected(struct progress *p, struct shrunk *s)
+{
+    struct check c;
+    struct why why;
+    struct example with = p->best.e;
+    struct tensor *expected = arena_alloc(s->arena, p->best.e.model.graph[0].n_outputs + 1,
+                                          sizeof *expected);
+    if (!expected || p->result.verdict != VERDICT_FAIL ||
+        check_begin(&c, &p->best.e, JUDGE_BOUND, &why) < 0)
+        return;
+    check_reference(&c);
+    bool has = c.have_result;
+    for (uint32_t k = 0; has && k < c.result.n; k++) {
+        expected[k] = c.result.out[k];
+        expected[k].data = arena_copy(s->arena, expected[k].data, tensor_bytes(&expected[k]));
+        has = expected[k].data && !c.result.distribution[k] && !c.result.open[k];
+    }
+    check_done(&c);
+    with.expected = expected;
+    if (has && trial_fails_judged(p->trial, &with, JUDGE_CTS, &p->result))
+        s->example = with;
+}
+
+static void finish(struct progress *p, struct shrunk *s)
+{
+    struct trial *t = p->trial;
+    s->arena = p->best.arena;
+    s->example = p->best.e;
+    s->end = trial_over(t);
+    add_expected(p, s);
+    s->result = p->result;
+    s->executions = t->executions;
+    s->deaths = t->deaths;
+    s->seconds = (double) (clock_steady_ns() - t->begun) * 1e-9;
+    s->n_operations = candidate_operations(&s->example);
+    s->n_elements = candidate_largest(&s->example);
+    bucket_name(&p->best, &p->result, s->bucket);
+}
+
+static int begin(struct progress *p, struct shrunk *s, struct why *w)
+{
+    const struct example *e = p->trial->request->example;
+    REQUIRE(w, !e->expect_failure,
+            "%s: the example requires its execution to fail, expected one that compares outputs",
+            e->name);
+    TRY(trial_run_whole(p->trial, e, &s->first, w));
+    if (verdict_conforming(s->first.verdict) || s->first.verdict == VERDICT_ERROR)
+        return 1;
+    p->trial->wanted = trial_kind_of(&s->first);
+    p->result = s->first;
+    return candidate_copy(e, p->best.arena, &p->best, w);
+}
+
+int shrink_case(const struct shrink_request *request, struct shrunk *ret, struct why *w)
+{
+    struct trial t = { 0 };
+    struct progress p = { .trial = &t, .best.arena = arena_new(0), .spare = arena_new(0) };
+    *ret = (struct shrunk){ 0 };
+    int r = p.best.arena && p.spare ? trial_begin(&t, request, w) : why_no_memory(w);
+    if (r == 0)
+        r = begin(&p, ret, w);
+    if (r == 0) {
+        reduce_all(&p);
+        finish(&p, ret);
+    } else {
+        arena_free(p.best.arena);
+    }
+    arena_free(p.spare);
+    trial_done(&t);
+    return r;
+}
+
+void shrunk_done(struct shrunk *s)
+{
+    arena_free(s->arena);
+    *s = (struct shrunk){ 0 };
+}
