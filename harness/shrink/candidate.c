@@ -70,19 +70,6 @@ int candidate_add_input(struct candidate *c, uint32_t operand, const struct tens
     return append(c->arena, &g->input, &g->n_inputs, operand);
 }
 
-int candidate_add_output(struct candidate *c, uint32_t operand)
-{
-    struct graph *g = &c->e.model.graph[0];
-    bool *ignored = arena_alloc(c->arena, g->n_outputs + 1, sizeof *ignored);
-    if (!ignored)
-        return -1;
-    if (g->n_outputs)
-        memcpy(ignored, c->e.ignored, g->n_outputs * sizeof *ignored);
-    c->e.ignored = ignored;
-    g->operand[operand].life = LIFE_OUTPUT;
-    return append(c->arena, &g->output, &g->n_outputs, operand);
-}
-
 void candidate_remove_output(struct candidate *c, uint32_t k)
 {
     struct graph *g = &c->e.model.graph[0];

@@ -29,10 +29,6 @@ int candidate_copy(const struct example *from, struct arena *arena, struct candi
  * operands that operations write.  -1: the model is not valid, or the reference cannot run it. */
 int candidate_settle(struct candidate *c, struct why *w);
 
-/* The values of the main graph's operands that operations read, as the reference computes them, in
- * the arena: one tensor per operand, .data NULL where there is none. */
-int candidate_compute(const struct candidate *c, struct tensor **ret_values, struct why *w);
-
 /* Binds an operation to its record as validation does.  False: it is not in the catalogue, or does
  * not fit.  The call is valid until the candidate changes. */
 bool candidate_bind(const struct candidate *c, uint32_t graph, uint32_t operation,
@@ -54,7 +50,6 @@ size_t candidate_largest(const struct example *e);
 
 /* Makes an operand an input of the main graph with that value. */
 int candidate_add_input(struct candidate *c, uint32_t operand, const struct tensor *value);
-int candidate_add_output(struct candidate *c, uint32_t operand);
 /* Removes output k from the list of the main graph; its operand becomes a temporary. */
 void candidate_remove_output(struct candidate *c, uint32_t k);
 /* Appends a constant scalar to a graph: its operand index; UINT32_MAX: out of memory. */

@@ -1,26 +1,10 @@
 /* Fewer operations, results and operands. */
 #include <string.h>
 
-#include "harness/check/per_op_check.h"
+#include "harness/check/part.h"
 #include "harness/shrink/reductions.h"
 
 /* ---- operations */
-
-enum reduced shrink_to_one_operation(struct candidate *c, uint32_t site)
-{
-    struct example *layer;
-    uint32_t n;
-    struct why why;
-    struct candidate one;
-    if (candidate_operations(&c->e) <= 1 ||
-        per_op_check_split(&c->e, c->arena, &layer, &n, &why) < 0 || site >= n)
-        return REDUCE_END;
-    layer[site].name = c->e.name;
-    if (candidate_copy(&layer[site], c->arena, &one, &why) < 0)
-        return REDUCE_NOTHING;
-    *c = one;
-    return REDUCE_DONE;
-}
 
 /* The part of `n` that a site stands for: first runs of half of them, then of a quarter, ..., at
  * last each one.  False: there is no such site. */
@@ -38,56 +22,43 @@ static bool part_at(uint32_t n, uint32_t site, uint32_t *ret_from, uint32_t *ret
     return false;
 }
 
-static void remove_dropped_outputs(struct candidate *c, const bool *dropped)
+/* The candidate becomes a part of itself. */
+static enum reduced take_part(struct candidate *c, struct example *part)
 {
-    struct graph *g = &c->e.model.graph[0];
-    for (uint32_t k = g->n_outputs; k-- > 0;)
-        if (dropped[g->output[k]])
-            candidate_remove_output(c, k);
-}
-
-/* Operations [from, from + n) of the main graph are removed: what they wrote and others read
- * becomes an input, what only they read an output. */
-static enum reduced drop_operations(struct candidate *c, uint32_t from, uint32_t n)
-{
-    struct graph *g = &c->e.model.graph[0];
-    struct tensor *value;
+    struct candidate copy;
     struct why why;
-    bool *dropped = arena_alloc(c->arena, g->n_operands, sizeof *dropped);
-    bool *read = arena_alloc(c->arena, g->n_operands, sizeof *read);
-    if (!dropped || !read || candidate_compute(c, &value, &why) < 0)
+    part->name = c->e.name;
+    if (candidate_copy(part, c->arena, &copy, &why) < 0)
         return REDUCE_NOTHING;
-    for (uint32_t i = 0; i < g->n_operations; i++) {
-        const struct operation *o = &g->operation[i];
-        bool stays = i < from || i >= from + n;
-        for (uint32_t k = 0; k < o->n_out && !stays; k++)
-            dropped[o->out[k]] = true;
-        for (uint32_t k = 0; k < o->n_in && stays; k++)
-            read[o->in[k]] = true;
-    }
-    remove_dropped_outputs(c, dropped);
-    memmove(&g->operation[from], &g->operation[from + n],
-            (g->n_operations - from - n) * sizeof *g->operation);
-    g->n_operations -= n;
-    for (uint32_t i = 0; i < g->n_operands; i++)
-        if (dropped[i] && read[i] && (!value[i].data || candidate_add_input(c, i, &value[i]) < 0))
-            return REDUCE_NOTHING;
-    for (uint32_t i = 0; i < g->n_operations; i++)
-        for (uint32_t k = 0; k < g->operation[i].n_out; k++) {
-            uint32_t at = g->operation[i].out[k];
-            if (g->operand[at].life == LIFE_TEMPORARY && !read[at] &&
-                candidate_add_output(c, at) < 0)
-                return REDUCE_NOTHING;
-        }
+    *c = copy;
     return REDUCE_DONE;
 }
 
 enum reduced shrink_operations(struct candidate *c, uint32_t site)
 {
-    uint32_t from, n;
-    if (!part_at(c->e.model.graph[0].n_operations, site, &from, &n))
+    uint32_t from, length, n = c->e.model.graph[0].n_operations;
+    struct parts p;
+    struct example part;
+    struct why why;
+    if (!part_at(n, site, &from, &length) || parts_find(&c->e, c->arena, &p, &why) < 0)
         return REDUCE_END;
-    return drop_operations(c, from, n);
+    memmove(p.order + from, p.order + from + length, (n - from - length) * sizeof *p.order);
+    if (part_make(&p, p.order, n - length, c->arena, &part, &why) < 0)
+        return REDUCE_NOTHING;
+    return take_part(c, &part);
+}
+
+enum reduced shrink_subgraphs(struct candidate *c, uint32_t site)
+{
+    struct parts p;
+    struct example part;
+    struct why why;
+    if (c->e.model.n_graphs <= 1 || parts_find(&c->e, c->arena, &p, &why) < 0 ||
+        site >= p.n_bodies)
+        return REDUCE_END;
+    if (part_make_body(&p, site, c->arena, &part, &why) < 0)
+        return REDUCE_NOTHING;
+    return take_part(c, &part);
 }
 
 /* ---- outputs */

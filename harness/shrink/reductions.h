@@ -12,8 +12,8 @@ enum reduced { REDUCE_END = -1, REDUCE_NOTHING, REDUCE_DONE };
 typedef enum reduced reduce_at(struct candidate *c, uint32_t site);
 
 /* reduce_structure.c */
-reduce_at shrink_to_one_operation; /* on the values that the reference computes */
-reduce_at shrink_operations;       /* fewer: outputs become inputs of what is left */
+reduce_at shrink_operations; /* fewer, on the values that the reference computes */
+reduce_at shrink_subgraphs;  /* one operation of a subgraph, alone */
 reduce_at shrink_outputs;
 reduce_at shrink_variadic; /* fewer operands of a variadic role, fewer results of a split */
 reduce_at shrink_optional; /* omits optional operands */

@@ -118,29 +118,28 @@ static int tidy(struct candidate *c)
 
 /* ---- shapes and values */
 
-/* What the reference computes, by graph and operand. */
+/* The shapes that the reference computes, by graph and operand. */
 struct observation {
     const struct model *m;
-    struct tensor **value; /* .data NULL: not read by an operation */
+    struct shape **shape;
 };
 
 static void observe(const struct exec_event *event, void *user)
 {
     struct observation *s = user;
     const struct operation *o = &s->m->graph[event->graph].operation[event->operation];
-    struct tensor *value = s->value[event->graph];
+    struct shape *shape = s->shape[event->graph];
     for (uint32_t k = 0; k < o->n_in; k++)
         if (event->call->arg[k])
-            value[o->in[k]] = *event->call->arg[k];
-    for (uint32_t k = 0; k < o->n_out && !event->call->nchw; k++)
-        if (!value[o->out[k]].data)
-            value[o->out[k]].shape = event->call->out[k]->shape;
+            shape[o->in[k]] = event->call->arg[k]->shape;
+    for (uint32_t k = 0; k < o->n_out && !event->call->nchw; k++) /* of NCHW: views */
+        shape[o->out[k]] = event->call->out[k]->shape;
 }
 
-static int run_reference(const struct candidate *c, struct tensor **ret_values, struct why *w)
+static int run_reference(const struct candidate *c, struct shape **ret_shapes, struct why *w)
 {
     const struct model *m = &c->e.model;
-    struct observation s = { .m = m, .value = ret_values };
+    struct observation s = { .m = m, .shape = ret_shapes };
     struct exec_options options = { .arena = c->arena,
                                     .on_operation = observe,
                                     .user = &s,
@@ -148,7 +147,7 @@ static int run_reference(const struct candidate *c, struct tensor **ret_values, 
     struct plan *plan;
     struct result result;
     for (uint32_t g = 0; g < m->n_graphs; g++)
-        if (!(s.value[g] = arena_alloc(c->arena, m->graph[g].n_operands + 1, sizeof **s.value)))
+        if (!(s.shape[g] = arena_alloc(c->arena, m->graph[g].n_operands + 1, sizeof **s.shape)))
             return why_no_memory(w);
     TRY(plan_new(m, &plan, w));
     int failed = plan_run(plan, c->e.in, &options, &result, w);
@@ -156,18 +155,8 @@ static int run_reference(const struct candidate *c, struct tensor **ret_values, 
     if (failed < 0)
         return -1;
     for (uint32_t k = 0; k < result.n; k++)
-        s.value[0][m->graph[0].output[k]].shape = result.out[k].shape;
-    result_done(&result); /* the values stay in the arena */
-    return 0;
-}
-
-int candidate_compute(const struct candidate *c, struct tensor **ret_values, struct why *w)
-{
-    struct tensor **values = arena_alloc(c->arena, c->e.model.n_graphs, sizeof *values);
-    if (!values)
-        return why_no_memory(w);
-    TRY(run_reference(c, values, w));
-    *ret_values = values[0];
+        s.shape[0][m->graph[0].output[k]] = result.out[k].shape;
+    result_done(&result);
     return 0;
 }
 
@@ -195,9 +184,9 @@ static struct shape declare(const struct candidate *c, const struct shape *was,
 static int infer_shapes(struct candidate *c, struct why *w)
 {
     struct model *m = &c->e.model;
-    struct tensor **value = arena_alloc(c->arena, m->n_graphs, sizeof *value);
+    struct shape **is = arena_alloc(c->arena, m->n_graphs, sizeof *is);
     struct shape **was = arena_alloc(c->arena, m->n_graphs, sizeof *was);
-    if (!value || !was)
+    if (!is || !was)
         return why_no_memory(w);
     for (uint32_t g = 0; g < m->n_graphs; g++) {
         was[g] = arena_alloc(c->arena, m->graph[g].n_operands + 1, sizeof **was);
@@ -210,12 +199,12 @@ static int infer_shapes(struct candidate *c, struct why *w)
                 o->tensor.shape = (struct shape){ 0 };
         }
     }
-    TRY(run_reference(c, value, w));
+    TRY(run_reference(c, is, w));
     for (uint32_t g = 0; g < m->n_graphs; g++)
         for (uint32_t i = 0; i < m->graph[g].n_operands; i++)
             if (is_written(&m->graph[g].operand[i], g))
                 m->graph[g].operand[i].tensor.shape =
-                    declare(c, &was[g][i], &value[g][i].shape);
+                    declare(c, &was[g][i], &is[g][i]);
     for (uint32_t k = 0; k < m->graph[0].n_inputs && c->specify; k++)
         m->graph[0].operand[m->graph[0].input[k]].tensor.shape = c->e.in[k].shape;
     return 0;

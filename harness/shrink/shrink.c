@@ -15,8 +15,8 @@ static const struct reduction {
     const char *name;
     reduce_at *at;
 } reductions[] = {
-    { "one operation", shrink_to_one_operation },
     { "operations", shrink_operations },
+    { "subgraphs", shrink_subgraphs },
     { "outputs", shrink_outputs },
     { "variadic operands", shrink_variadic },
     { "optional operands", shrink_optional },
@@ -39,16 +39,17 @@ struct progress {
     struct candidate best;
     struct check_result result; /* of best */
     struct arena *spare;
+    struct arena *start_arena;
+    struct candidate start;
+    struct check_result start_result;
 };
 
 /* Runs the candidate; if it fails as wanted, it is the best one. */
-static bool accept(struct progress *p, struct candidate *c, bool only_verdict)
+static bool accept(struct progress *p, struct candidate *c)
 {
     struct check_result r;
-    if (!trial_fails(p->trial, &c->e, only_verdict, &r))
+    if (!trial_fails(p->trial, &c->e, &r))
         return false;
-    if (only_verdict)
-        p->trial->wanted = trial_kind_of(&r);
     p->spare = p->best.arena;
     p->best = *c;
     p->result = r;
@@ -69,7 +70,7 @@ static bool reduce(struct progress *p, const struct reduction *r)
         if (done == REDUCE_END)
             break;
         bool accepted = done == REDUCE_DONE && candidate_settle(&c, &why) >= 0 &&
-                        accept(p, &c, r->at == shrink_to_one_operation);
+                        accept(p, &c);
         any = any || accepted;
         if (!accepted) /* else the next one is at this site now */
             site = c.next > site ? c.next : site + 1;
@@ -77,13 +78,34 @@ static bool reduce(struct progress *p, const struct reduction *r)
     return any;
 }
 
-static void reduce_all(struct progress *p)
+static void reduce_until_done(struct progress *p)
 {
     for (bool any = true; any;) {
         any = false;
         for (int i = 0; i < COUNT(reductions); i++)
             any = reduce(p, &reductions[i]) || any;
     }
+}
+
+/* Back to the start.  Fails only when out of memory. */
+static int restart(struct progress *p, struct why *w)
+{
+    arena_empty(p->best.arena, 1 << 20);
+    p->result = p->start_result;
+    return candidate_copy(&p->start.e, p->best.arena, &p->best, w);
+}
+
+/* A new process of the driver is costly: only the last candidate is run in one, unless it then does
+ * not fail. */
+static int reduce_all(struct progress *p, struct why *w)
+{
+    reduce_until_done(p);
+    if (trial_fails_judged(p->trial, &p->best.e, p->trial->judge, &p->result))
+        return 0;
+    trial_be_careful(p->trial);
+    TRY(restart(p, w));
+    reduce_until_done(p);
+    return 0;
 }
 
 /* ---- the result */
@@ -129,35 +151,45 @@ static void finish(struct progress *p, struct shrunk *s)
     bucket_name(&p->best, &p->result, s->bucket);
 }
 
+/* Starts with the part that is blamed, or with the whole case. */
 static int begin(struct progress *p, struct shrunk *s, struct why *w)
 {
     const struct example *e = p->trial->request->example;
+    struct example part;
     REQUIRE(w, !e->expect_failure,
             "%s: the example requires its execution to fail, expected one that compares outputs",
             e->name);
-    TRY(trial_run_whole(p->trial, e, &s->first, w));
+    TRY(trial_run_whole(p->trial, e, p->spare, &s->first, &part, w));
     if (verdict_conforming(s->first.verdict) || s->first.verdict == VERDICT_ERROR)
         return 1;
-    p->trial->wanted = trial_kind_of(&s->first);
-    p->result = s->first;
-    return candidate_copy(e, p->best.arena, &p->best, w);
+    part.name = e->name;
+    if (!trial_begin_part(p->trial, &part, &s->first, &p->start_result)) {
+        part = *e;
+        p->start_result = s->first;
+        p->trial->wanted = trial_kind_of(&s->first);
+    }
+    TRY(candidate_copy(&part, p->start_arena, &p->start, w));
+    return restart(p, w);
 }
 
 int shrink_case(const struct shrink_request *request, struct shrunk *ret, struct why *w)
 {
     struct trial t = { 0 };
-    struct progress p = { .trial = &t, .best.arena = arena_new(0), .spare = arena_new(0) };
+    struct progress p = {
+        .trial = &t, .best.arena = arena_new(0), .spare = arena_new(0), .start_arena = arena_new(0)
+    };
     *ret = (struct shrunk){ 0 };
-    int r = p.best.arena && p.spare ? trial_begin(&t, request, w) : why_no_memory(w);
+    int r = p.best.arena && p.spare && p.start_arena ? trial_begin(&t, request, w) : why_no_memory(w);
     if (r == 0)
         r = begin(&p, ret, w);
-    if (r == 0) {
-        reduce_all(&p);
+    if (r == 0)
+        r = reduce_all(&p, w);
+    if (r == 0)
         finish(&p, ret);
-    } else {
+    else
         arena_free(p.best.arena);
-    }
     arena_free(p.spare);
+    arena_free(p.start_arena);
     trial_done(&t);
     return r;
 }

@@ -8,8 +8,10 @@
 
 #include "golden/base/clock.h"
 #include "golden/math/farmhash.h"
+#include "harness/check/blame.h"
 #include "harness/check/per_op_check.h"
 #include "harness/run/devices.h"
+#include "harness/shrink/candidate.h"
 #include "specs/specs.h"
 
 /* Once the case is known to hang, candidates get this time: those that do not hang are small. */
@@ -43,45 +45,89 @@ void trial_done(struct trial *t)
 
 /* ---- one execution */
 
-/* -1: no verdict, because the reference does not run the example; nothing was executed then. */
-static int run_once(struct trial *t, const struct example *e, enum judge_kind judge, bool by_layers,
-                    struct check_result *ret, struct why *w)
+/* Runs and judges a check that was begun.  -1: no verdict, because the reference does not run the
+ * example; nothing was executed then. */
+static int run_check(struct trial *t, struct check *c, struct check_result *ret, struct why *w)
 {
-    struct check c;
     struct outcome o;
-    TRY(check_begin(&c, e, judge, w));
-    check_reference(&c);
-    if (c.reference_why[0]) {
-        why_fail(w, WHY_EXECUTION, "%s", c.reference_why);
-        check_done(&c);
-        return -1;
-    }
+    check_reference(c);
+    if (c->reference_why[0])
+        return why_fail(w, WHY_EXECUTION, "%s", c->reference_why);
     t->executions++;
-    int ran = check_run(&c, t->target, &o, ret);
-    if (ran >= 0)
-        check_judge(&c, &o, ret, NULL);
-    else
-        why_fail(w, WHY_SYSTEM, "%s", ret->why);
-    if (ran >= 0 && by_layers) {
-        c.by_layers = true;
-        per_op_check_run(&c, t->target, ret, NULL);
-        t->executions += c.n_layers;
-    }
-    check_done(&c);
+    if (check_run(c, t->target, &o, ret) < 0)
+        return why_fail(w, WHY_SYSTEM, "%.400s", ret->why);
+    check_judge(c, &o, ret, NULL);
     if (ret->died) {
         t->deaths++;
         target_restart(t->target);
     }
-    return ran < 0 ? -1 : 0;
+    return 0;
 }
 
-int trial_run_whole(struct trial *t, const struct example *e, struct check_result *ret,
-                    struct why *w)
+static int run_once(struct trial *t, const struct example *e, enum judge_kind judge,
+                    struct check_result *ret, struct why *w)
 {
-    TRY(run_once(t, e, t->judge, true, ret, w));
-    if (ret->verdict == VERDICT_HANG)
-        return open_target(t, t->request->timeout < patience ? t->request->timeout : patience, w);
-    return 0;
+    struct check c;
+    TRY(check_begin(&c, e, judge, w));
+    int failed = run_check(t, &c, ret, w);
+    check_done(&c);
+    return failed;
+}
+
+/* ---- the whole case */
+
+static void count_run(void *user)
+{
+    struct trial *t = user;
+    t->executions++;
+}
+
+/* The part that is blamed; 1: nothing is. */
+static int take_part(const struct check *c, const struct blame *b, struct arena *arena,
+                     struct example *ret, struct why *w)
+{
+    struct parts p;
+    if (!b->count)
+        return 1;
+    TRY(parts_find(c->example, arena, &p, w));
+    if (b->graph == 0)
+        return part_make(&p, b->member, b->count, arena, ret, w);
+    for (uint32_t i = 0; i < p.n_bodies; i++)
+        if (p.body[i].graph == b->graph && p.body[i].operation == b->operation)
+            return part_make_body(&p, i, arena, ret, w);
+    return 1;
+}
+
+static int find_part(struct trial *t, struct check *c, const struct check_result *failed,
+                     struct arena *arena, struct example *ret, struct why *w)
+{
+    struct blame_options options = { .before_run = count_run, .user = t };
+    struct blame b;
+    if (!blame_applies(c, failed) || candidate_operations(c->example) <= 1)
+        return 1;
+    if (failed->verdict == VERDICT_HANG)
+        TRY(open_target(t, t->request->timeout < patience ? t->request->timeout : patience, w));
+    if (blame_find(c, t->target, failed, &options, &b, w) < 0)
+        return 1; /* no values of the reference: the whole case is shrunk */
+    return take_part(c, &b, arena, ret, w);
+}
+
+int trial_run_whole(struct trial *t, const struct example *e, struct arena *arena,
+                    struct check_result *ret, struct example *ret_part, struct why *w)
+{
+    struct check c;
+    TRY(check_begin(&c, e, t->judge, w));
+    int r = run_check(t, &c, ret, w);
+    if (r == 0) {
+        c.by_layers = true;
+        per_op_check_run(&c, t->target, ret, NULL);
+    }
+    if (r == 0 && !verdict_conforming(ret->verdict))
+        r = find_part(t, &c, ret, arena, ret_part, w);
+    check_done(&c);
+    if (r == 1)
+        *ret_part = *e;
+    return r < 0 ? -1 : 0;
 }
 
 /* ---- kinds of failures */
@@ -157,27 +203,24 @@ static void remember(struct trial *t, uint64_t d)
 
 /* ---- the predicate */
 
-static bool fails_once(struct trial *t, const struct example *e, bool only_verdict,
+static bool fails_once(struct trial *t, const struct example *e, enum judge_kind judge,
                        struct check_result *ret)
 {
-    struct why why = { 0 };
-    if (run_once(t, e, t->judge, false, ret, &why) < 0)
+    struct why why;
+    if (run_once(t, e, judge, ret, &why) < 0)
         return false;
     struct trial_kind k = trial_kind_of(ret);
-    return only_verdict ? k.verdict == t->wanted.verdict : trial_kind_equal(&k, &t->wanted);
+    return trial_kind_equal(&k, &t->wanted);
 }
 
-bool trial_fails(struct trial *t, const struct example *e, bool only_verdict,
-                 struct check_result *ret)
+bool trial_fails(struct trial *t, const struct example *e, struct check_result *ret)
 {
     uint64_t d = digest(e);
     if (is_known(t, d))
         return false;
-    bool fails = fails_once(t, e, only_verdict, ret);
-    if (fails) {
-        target_restart(t->target);
-        fails = fails_once(t, e, only_verdict, ret);
-    }
+    bool fails = fails_once(t, e, t->judge, ret);
+    if (fails && t->careful)
+        fails = trial_fails_judged(t, e, t->judge, ret);
     if (!fails)
         remember(t, d);
     return fails;
@@ -186,16 +229,34 @@ bool trial_fails(struct trial *t, const struct example *e, bool only_verdict,
 bool trial_fails_judged(struct trial *t, const struct example *e, enum judge_kind judge,
                         struct check_result *ret)
 {
-    struct why why = { 0 };
     struct check_result r;
     target_restart(t->target);
-    if (run_once(t, e, judge, false, &r, &why) < 0)
-        return false;
-    struct trial_kind k = trial_kind_of(&r);
-    if (!trial_kind_equal(&k, &t->wanted))
+    if (!fails_once(t, e, judge, &r))
         return false;
     *ret = r;
     return true;
+}
+
+bool trial_begin_part(struct trial *t, const struct example *part, const struct check_result *first,
+                      struct check_result *ret)
+{
+    const enum judge_kind judges[] = { t->judge, JUDGE_BOUND }; /* blame is by bound */
+    for (int i = 0; i < 2; i++) {
+        struct why why;
+        target_restart(t->target);
+        if (run_once(t, part, judges[i], ret, &why) == 0 && blame_is_alike(first, ret)) {
+            t->judge = judges[i];
+            t->wanted = trial_kind_of(ret);
+            return true;
+        }
+    }
+    return false;
+}
+
+void trial_be_careful(struct trial *t)
+{
+    t->careful = true;
+    t->n_failed = 0;
 }
 
 enum shrink_end trial_over(const struct trial *t)

@@ -19,6 +19,7 @@ struct trial {
     enum judge_kind judge; /* CTS or BOUND */
     struct target *target;
     struct trial_kind wanted;
+    bool careful; /* each candidate that fails is run again in a new process of the driver */
     uint64_t executions, deaths;
     uint64_t begun; /* steady clock, ns */
     uint64_t *failed; /* digests of candidates that do not fail as wanted */
@@ -29,22 +30,29 @@ struct trial {
 int trial_begin(struct trial *t, const struct shrink_request *request, struct why *w);
 void trial_done(struct trial *t);
 
-/* Runs the case in a new process of the driver, and its operations one by one where that is how it
- * fails.  -1: an error of Halcyon's own. */
-int trial_run_whole(struct trial *t, const struct example *e, struct check_result *ret,
-                    struct why *w);
+/* Runs the case in a new process of the driver as a campaign does, and searches for the operations
+ * that its failure comes from: *ret_part is the example of them, in arena, or of all of them where
+ * nothing is blamed.  -1: an error of Halcyon's own. */
+int trial_run_whole(struct trial *t, const struct example *e, struct arena *arena,
+                    struct check_result *ret, struct example *ret_part, struct why *w);
 /* The way in which a result fails. */
 struct trial_kind trial_kind_of(const struct check_result *r);
 bool trial_kind_equal(const struct trial_kind *a, const struct trial_kind *b);
 
-/* Whether a settled candidate fails as wanted: in the present process of the driver and again in a
- * new one, so that it does not depend on earlier executions.  only_verdict: any failure with the
- * wanted verdict will do. */
-bool trial_fails(struct trial *t, const struct example *e, bool only_verdict,
-                 struct check_result *ret);
-/* Runs an example once in a new process, with another judge. */
+/* Whether the part fails as the whole case did (blame_is_alike()); then the way in which it does is
+ * what is wanted from now on, and by its judge. */
+bool trial_begin_part(struct trial *t, const struct example *part, const struct check_result *first,
+                      struct check_result *ret);
+
+/* Whether a settled candidate fails as wanted, in the present process of the driver; with .careful
+ * again in a new one, for drivers whose failures depend on earlier executions. */
+bool trial_fails(struct trial *t, const struct example *e, struct check_result *ret);
+/* Runs an example once in a new process, judged by `judge`: whether it fails as wanted. */
 bool trial_fails_judged(struct trial *t, const struct example *e, enum judge_kind judge,
                         struct check_result *ret);
+
+/* From now on .careful; forgets which candidates were run. */
+void trial_be_careful(struct trial *t);
 
 /* Why no more candidates may be run; SHRINK_COMPLETE: they may. */
 enum shrink_end trial_over(const struct trial *t);
