@@ -4,6 +4,11 @@
 
 #include "harness/check/buffer.h"
 
+static bool has_default(const struct role *r)
+{
+    return r->optional || r->otherwise > 0 || r->otherwise < 0;
+}
+
 /* The value of a scalar attribute that does nothing; -1: a value that an operation cannot be
  * without, such as the size of a window. */
 static double plain_value(const struct role *r)
@@ -15,7 +20,7 @@ static double plain_value(const struct role *r)
     case DRAW_PAD:
     case DRAW_ACTIVATION:
     case DRAW_FLAG: return 0;
-    default: return r->optional ? r->otherwise : -1;
+    default: return has_default(r) ? r->otherwise : -1;
     }
 }
 
@@ -26,7 +31,7 @@ static void put_attributes(const struct call *call, char *text)
         const struct role *r = candidate_role(call, k);
         const struct tensor *t = call->arg[k];
         double plain = plain_value(r);
-        if (r->dims || !t || !t->data || (plain < 0 && !r->optional))
+        if (r->dims || !t || !t->data || (plain < 0 && !has_default(r)))
             continue;
         double value = tensor_at(t, 0);
         if (value >= plain && value <= plain)
@@ -39,17 +44,14 @@ static void put_attributes(const struct call *call, char *text)
 void bucket_name(const struct candidate *c, const struct check_result *r, char name[SHRINK_BUCKET])
 {
     snprintf(name, SHRINK_BUCKET, "%s", verdict_name[r->verdict]);
-    for (uint32_t g = 0; g < c->e.model.n_graphs; g++) {
-        const struct graph *graph = &c->e.model.graph[g];
-        for (uint32_t i = 0; i < graph->n_operations; i++) {
-            char text[48];
-            struct call call;
-            text_append(name, SHRINK_BUCKET, " %s(%s",
-                        operation_name(graph->operation[i].code, text),
-                        operation_type(graph, &graph->operation[i]));
-            if (candidate_bind(c, g, i, &call))
-                put_attributes(&call, name);
-            text_append(name, SHRINK_BUCKET, ")");
-        }
+    const struct graph *g = &c->e.model.graph[0];
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        char text[48];
+        struct call call;
+        text_append(name, SHRINK_BUCKET, " %s(%s", operation_name(g->operation[i].code, text),
+                    operation_type(g, &g->operation[i]));
+        if (candidate_bind(c, 0, i, &call))
+            put_attributes(&call, name);
+        text_append(name, SHRINK_BUCKET, ")");
     }
 }

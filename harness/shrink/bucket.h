@@ -6,8 +6,9 @@
 #include "harness/shrink/candidate.h"
 #include "harness/shrink/shrink.h"
 
-/* "fail CONV_2D(TENSOR_FLOAT32; stride_width)": the kind of verdict, the operations with the type
- * of their first tensor and the attributes that are not plain.  Shapes and values do not count. */
+/* "fail CONV_2D(TENSOR_FLOAT32; stride_width)": the kind of verdict, the operations of the
+ * main graph with the type of their first tensor and the attributes that are not plain.  Shapes,
+ * values and subgraphs do not count. */
 void bucket_name(const struct candidate *c, const struct check_result *r,
                  char name[SHRINK_BUCKET]);
 

@@ -186,6 +186,7 @@ bool candidate_bind(const struct candidate *c, uint32_t graph, uint32_t operatio
         in[k] = operand_omitted(&g->operand[o->in[k]]) ? NULL : &g->operand[o->in[k]].tensor;
     for (uint32_t k = 0; k < o->n_out; k++) {
         copy[k] = g->operand[o->out[k]].tensor;
+        copy[k].shape = (struct shape){ 0 };
         out[k] = &copy[k];
     }
     struct why why = { 0 };

@@ -25,11 +25,16 @@ struct value_ref {
 int candidate_copy(const struct example *from, struct arena *arena, struct candidate *ret,
                    struct why *w);
 
+/* Where an operation of the main graph does not fit its record any more, such as a RESHAPE whose
+ * input has become smaller, looks for a smaller value of one of its integer constants with which it
+ * does. */
+void candidate_repair(struct candidate *c);
+
 /* Removes operations without effect, unused operands and subgraphs, and sets the shapes of all
  * operands that operations write.  -1: the model is not valid, or the reference cannot run it. */
 int candidate_settle(struct candidate *c, struct why *w);
 
-/* Binds an operation to its record as validation does.  False: it is not in the catalogue, or does
+/* Binds an operation to its record as validation does, with the shapes of its outputs open.  False: it is not in the catalogue, or does
  * not fit.  The call is valid until the candidate changes. */
 bool candidate_bind(const struct candidate *c, uint32_t graph, uint32_t operation,
                     struct call *ret_call);

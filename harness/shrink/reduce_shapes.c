@@ -115,11 +115,11 @@ static bool cut_tensor(struct candidate *c, const struct value_ref *ref, uint32_
 
 /* Which dimensions are cut together with that of the site. */
 enum together { TIED, EQUAL, ALONE, TOGETHER_KINDS };
-enum { SIZES = 3, ENDS = 2, PER_DIMENSION = TOGETHER_KINDS * SIZES * ENDS };
+enum { SIZES = 5, ENDS = 2, PER_DIMENSION = TOGETHER_KINDS * SIZES * ENDS };
 
 static uint32_t size_at(uint32_t n, uint32_t choice)
 {
-    return choice == 0 ? 1 : choice == 1 ? n / 2 : n - 1;
+    return choice < 3 ? choice + 1 : choice == 3 ? n / 2 : n - 1;
 }
 
 static bool belongs(const struct ties *t, enum together kind, const struct value_ref *a,
@@ -142,7 +142,7 @@ static enum reduced cut(struct candidate *c, const struct value_ref *refs, uint3
     uint32_t old = candidate_tensor(c, &refs[at])->shape.dim[dim];
     uint32_t size = size_at(old, choice / ENDS % SIZES);
     bool last = choice % ENDS;
-    if (old <= 1 || size < 1 || (choice / ENDS % SIZES && size == size_at(old, 0)) ||
+    if (size >= old || size < 1 ||
         !make_ties(c, &ties))
         return REDUCE_NOTHING;
     for (uint32_t i = 0; i < n; i++) {

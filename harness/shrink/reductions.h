@@ -18,6 +18,9 @@ reduce_at shrink_outputs;
 reduce_at shrink_variadic; /* fewer operands of a variadic role, fewer results of a split */
 reduce_at shrink_optional; /* omits optional operands */
 reduce_at shrink_forms;    /* a shorter signature: implicit padding, no dilation */
+/* reduce_control.c */
+reduce_at shrink_chains;     /* an operation's input takes the place of its result */
+reduce_at shrink_signatures; /* arguments and results of IF and WHILE that nothing reads */
 /* reduce_shapes.c */
 reduce_at shrink_dimensions; /* of all tensors that share them */
 reduce_at shrink_ranks;      /* removes dimensions of 1 */

@@ -18,6 +18,8 @@ static const struct reduction {
     { "operations", shrink_operations },
     { "subgraphs", shrink_subgraphs },
     { "outputs", shrink_outputs },
+    { "chains", shrink_chains },
+    { "signatures", shrink_signatures },
     { "variadic operands", shrink_variadic },
     { "optional operands", shrink_optional },
     { "forms", shrink_forms },
@@ -69,8 +71,10 @@ static bool reduce(struct progress *p, const struct reduction *r)
         enum reduced done = r->at(&c, site);
         if (done == REDUCE_END)
             break;
-        bool accepted = done == REDUCE_DONE && candidate_settle(&c, &why) >= 0 &&
-                        accept(p, &c);
+        if (done == REDUCE_DONE)
+            candidate_repair(&c);
+        bool accepted =
+            done == REDUCE_DONE && candidate_settle(&c, &why) >= 0 && accept(p, &c);
         any = any || accepted;
         if (!accepted) /* else the next one is at this site now */
             site = c.next > site ? c.next : site + 1;
@@ -146,7 +150,7 @@ static void finish(struct progress *p, struct shrunk *s)
     s->executions = t->executions;
     s->deaths = t->deaths;
     s->seconds = (double) (clock_steady_ns() - t->begun) * 1e-9;
-    s->n_operations = candidate_operations(&s->example);
+    s->n_operations = s->example.model.graph[0].n_operations;
     s->n_elements = candidate_largest(&s->example);
     bucket_name(&p->best, &p->result, s->bucket);
 }

@@ -43,7 +43,7 @@ struct shrunk {
     enum shrink_end end;
     uint64_t executions, deaths; /* deaths: of the driver's process */
     double seconds;
-    uint32_t n_operations;
+    uint32_t n_operations;       /* of the main graph */
     size_t n_elements;           /* of the largest operand */
 };
 

@@ -40,7 +40,7 @@ int trial_begin(struct trial *t, const struct shrink_request *request, struct wh
 void trial_done(struct trial *t)
 {
     target_free(t->target);
-    free(t->failed);
+    free(t->run);
 }
 
 /* ---- one execution */
@@ -162,7 +162,7 @@ bool trial_kind_equal(const struct trial_kind *a, const struct trial_kind *b)
     return a->verdict == b->verdict && a->is_nan == b->is_nan && !strcmp(a->text, b->text);
 }
 
-/* ---- candidates that were run already */
+/* ---- candidates that were run already: the best one, too */
 
 /* 0: cannot be written, and is run again each time. */
 static uint64_t digest(const struct example *e)
@@ -180,25 +180,25 @@ static uint64_t digest(const struct example *e)
     return d;
 }
 
-static bool is_known(const struct trial *t, uint64_t d)
+static bool was_run(const struct trial *t, uint64_t d)
 {
-    for (size_t i = 0; d && i < t->n_failed; i++)
-        if (t->failed[i] == d)
+    for (size_t i = 0; d && i < t->n_run; i++)
+        if (t->run[i] == d)
             return true;
     return false;
 }
 
 static void remember(struct trial *t, uint64_t d)
 {
-    if (t->n_failed == t->capacity) {
+    if (t->n_run == t->capacity) {
         size_t capacity = t->capacity ? 2 * t->capacity : 256;
-        uint64_t *larger = realloc(t->failed, capacity * sizeof *larger);
+        uint64_t *larger = realloc(t->run, capacity * sizeof *larger);
         if (!larger)
             return;
-        t->failed = larger;
+        t->run = larger;
         t->capacity = capacity;
     }
-    t->failed[t->n_failed++] = d;
+    t->run[t->n_run++] = d;
 }
 
 /* ---- the predicate */
@@ -216,13 +216,12 @@ static bool fails_once(struct trial *t, const struct example *e, enum judge_kind
 bool trial_fails(struct trial *t, const struct example *e, struct check_result *ret)
 {
     uint64_t d = digest(e);
-    if (is_known(t, d))
+    if (was_run(t, d))
         return false;
     bool fails = fails_once(t, e, t->judge, ret);
     if (fails && t->careful)
         fails = trial_fails_judged(t, e, t->judge, ret);
-    if (!fails)
-        remember(t, d);
+    remember(t, d);
     return fails;
 }
 
@@ -256,7 +255,7 @@ bool trial_begin_part(struct trial *t, const struct example *part, const struct 
 void trial_be_careful(struct trial *t)
 {
     t->careful = true;
-    t->n_failed = 0;
+    t->n_run = 0;
 }
 
 enum shrink_end trial_over(const struct trial *t)

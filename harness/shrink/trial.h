@@ -22,8 +22,8 @@ struct trial {
     bool careful; /* each candidate that fails is run again in a new process of the driver */
     uint64_t executions, deaths;
     uint64_t begun; /* steady clock, ns */
-    uint64_t *failed; /* digests of candidates that do not fail as wanted */
-    size_t n_failed, capacity;
+    uint64_t *run;  /* digests of the candidates that were run */
+    size_t n_run, capacity;
 };
 
 /* Opens the target with its driver in a process of its own. */
