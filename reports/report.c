@@ -29,7 +29,7 @@ static const char as_version_5[] =
     "CREATE TEMP VIEW details AS SELECT *%s, NULL AS blamed_operation, NULL AS blamed_index, "
     "NULL AS blamed_place, NULL AS blamed_expected, NULL AS blamed_actual, NULL AS blamed_bound, "
     "NULL AS blamed_ratio, NULL AS blamed_count, NULL AS blamed_graph, NULL AS blamed_type, "
-    "NULL AS blamed_output, NULL AS blamed_why FROM main.details";
+    "NULL AS blamed_output, NULL AS blamed_why, NULL AS bucket, NULL AS shrunk FROM main.details";
 static const char as_version_2[] = ", NULL AS confirmed, NULL AS printed, NULL AS backtrace";
 
 /* Gives a database of version 1 or 2 the table of version 3. */

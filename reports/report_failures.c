@@ -105,7 +105,9 @@ enum {
     BLAMED_EXPECTED,
     BLAMED_ACTUAL,
     BLAMED_BOUND,
-    BLAMED_RATIO
+    BLAMED_RATIO,
+    BUCKET,
+    SHRUNK
 };
 
 static const char select_case[] =
@@ -115,7 +117,7 @@ static const char select_case[] =
     "d.bound, d.ratio, d.replay, d.spec, d.dot, d.confirmed, d.printed, d.backtrace, "
     "d.blamed_count, d.blamed_graph, d.blamed_index, d.blamed_operation, d.blamed_type, "
     "d.blamed_why, d.blamed_output, d.blamed_place, d.blamed_expected, d.blamed_actual, "
-    "d.blamed_bound, d.blamed_ratio FROM bad b "
+    "d.blamed_bound, d.blamed_ratio, d.bucket, d.shrunk FROM bad b "
     "JOIN details d "
     "ON d.case_id = b.case_id AND d.target_ordinal = b.target_ordinal "
     "WHERE b.family = ?1 AND b.pick <= %d ORDER BY b.place";

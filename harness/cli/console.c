@@ -296,6 +296,22 @@ static json_t *unloaded_json(const struct cases *c)
     return list;
 }
 
+static json_t *buckets_json(const struct summary *s)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < s->n_buckets; i++) {
+        const struct bucket_count *b = &s->bucket[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "target", console_text_json(s->target[b->target]));
+        json_object_set_new(o, "bucket", b->bucket ? console_text_json(b->bucket) : json_null());
+        json_object_set_new(o, "verdicts", json_integer((json_int_t) b->n));
+        if (b->first)
+            json_object_set_new(o, "case", console_text_json(b->first));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static void summary_json(const struct summary *s, const struct totals *all)
 {
     json_t *o = json_object();
@@ -318,6 +334,8 @@ static void summary_json(const struct summary *s, const struct totals *all)
     if (s->cases->arena) /* read from files */
         json_object_set_new(o, "unloaded", unloaded_json(s->cases));
     json_decref(notes);
+    if (s->n_buckets)
+        json_object_set_new(o, "buckets", buckets_json(s));
     if (s->baselines)
         json_object_set_new(o, "baselines", s->baselines);
     json_object_set_new(line, "summary", o);
@@ -379,6 +397,24 @@ int unloaded_status(const struct options *o, const struct cases *c, int status)
     return c->n_unloaded && !o->skip_bad ? EXIT_USAGE : status;
 }
 
+static void print_buckets(const struct summary *s)
+{
+    for (uint32_t i = 0; i < s->n_buckets; i++) {
+        const struct bucket_count *b = &s->bucket[i];
+        printf("%s%7llu  ", i ? "" : "failures by shrunk case:\n", (unsigned long long) b->n);
+        print_line("", b->bucket ? b->bucket : "not shrunk");
+        if (!b->first)
+            continue;
+        struct buffer command = { 0 };
+        buffer_puts(&command, "         halcyon shrink ");
+        buffer_put_quoted(&command, b->first);
+        buffer_puts(&command, " -d ");
+        buffer_put_quoted(&command, s->target[b->target]);
+        print_line("", buffer_text(&command));
+        buffer_done(&command);
+    }
+}
+
 void console_summary(struct console *c, const struct summary *s)
 {
     struct totals all = { 0 };
@@ -421,6 +457,8 @@ void console_summary(struct console *c, const struct summary *s)
         text_put(stdout, TEXT_TERMINAL, s->target[s->note[i].target], 0);
         print_line(": ", s->note[i].text);
     }
+    if (c->verbosity >= 0)
+        print_buckets(s);
     if (c->losses && c->verbosity >= 0)
         printf("%llu verdict%s for a model that lost something in conversion to its target's HAL "
                "version (-v shows what)\n",

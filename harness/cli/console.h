@@ -58,6 +58,14 @@ struct target_note {
     char *text;
 };
 
+/* Failures on a target whose shrunk cases have the same structure. */
+struct bucket_count {
+    char *bucket; /* its name; NULL: not shrunk */
+    uint32_t target;
+    uint64_t n;  /* verdicts */
+    char *first; /* name of the case that was shrunk */
+};
+
 struct summary {
     const char *const *target;
     const struct totals *totals; /* one per target */
@@ -70,6 +78,8 @@ struct summary {
     const struct target_note *note;
     uint32_t n_notes;
     struct json_t *baselines;  /* expectations_json(), which the summary takes; NULL: none */
+    const struct bucket_count *bucket;
+    uint32_t n_buckets;
     const struct cases *cases; /* of which the files that could not be loaded are shown */
 };
 /* Prints the files of c that could not be loaded, each with its place and the reason; nothing if

@@ -423,6 +423,8 @@ static const struct option_row rows[] = {
       MEMBER(all) },
     { "budget", 0, "S", CMD_SELFTEST, "seconds for one fault (default 120; with --all 600)",
       set_budget },
+    { "no-shrink", 0, NULL, CMD_CASES, "do not shrink failures at the end of the run",
+      MEMBER(no_shrink) },
     { "executions", 0, "N", CMD_SHRINK, "executions on the target, at most (default 4000)",
       set_executions },
     { "seconds", 0, "S", CMD_SHRINK, "seconds after which shrinking ends (default 60)",

@@ -53,6 +53,7 @@ struct options {
     struct option_names only, lists, exclude;
     const char *failed; /* a run's number or "last"; NULL: not given */
 
+    bool no_shrink;
     uint64_t executions; /* of a shrunk case, at most; 0: the default */
     double seconds;      /* likewise */
     uint32_t rerun;        /* how often a failing case is run again */

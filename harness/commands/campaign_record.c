@@ -212,6 +212,8 @@ static void print_summary(struct campaign *c, void (*print)(const struct summary
                          .db = o->db,
                          .note = c->note,
                          .n_notes = c->n_notes,
+                         .bucket = c->bucket,
+                         .n_buckets = c->n_buckets,
                          .baselines = o->json ? expectations_json(c->expectations) : NULL,
                          .cases = c->cases };
     if (print && !o->json)

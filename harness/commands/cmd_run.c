@@ -5,6 +5,7 @@
 
 #include "harness/commands/campaign_record.h"
 #include "harness/commands/commands.h"
+#include "harness/shrink/shrink_failures.h"
 #include "harness/store/run_export.h"
 
 static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, struct why *w)
@@ -25,7 +26,9 @@ static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, s
     }
     TRY(export_check(c->options, w));
     TRY(campaign_open_results(c, chosen, facts, campaign_skip_done, w));
-    TRY(campaign_run(c, campaign_catch_signals(), w));
+    const volatile sig_atomic_t *stop = campaign_catch_signals();
+    TRY(campaign_run(c, stop, w));
+    TRY(shrink_failures(c, stop, w));
     return campaign_end_record(c, chosen, NULL, NULL, w);
 }
 

@@ -173,10 +173,17 @@ void campaign_done(struct campaign *c)
     campaign_free_signatures(c);
     for (uint32_t i = 0; i < c->n_notes; i++)
         free(c->note[i].text);
+    for (uint32_t i = 0; i < c->n_buckets; i++) {
+        free(c->bucket[i].bucket);
+        free(c->bucket[i].first);
+    }
+    free(c->bucket);
     free(c->note);
     free(c->verdict);
     free(c->item);
     c->note = NULL;
+    c->bucket = NULL;
+    c->n_buckets = 0;
     c->verdict = NULL;
     c->verdict_capacity = 0;
     c->item = NULL;

@@ -50,6 +50,8 @@ struct campaign {
     uint64_t verdict_capacity; /* cases */
     struct target_note *note;
     uint32_t n_notes;
+    struct bucket_count *bucket; /* harness/shrink/shrink_failures.h; freed by campaign_done() */
+    uint32_t n_buckets;
     struct death_signature *signature; /* of deaths that were confirmed */
     uint32_t n_signatures;
 };

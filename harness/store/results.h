@@ -104,6 +104,23 @@ int results_write_case(struct results *r, const struct case_row *c, struct why *
 int results_amend_case(struct results *r, uint64_t ordinal, uint32_t target,
                        const struct verdict_row *v, const struct spec_row *spec, struct why *w);
 
+/* A failure of the current run.  operation, type: those that are blamed, else those of the worst
+ * output; "": not known.  bucket: NULL until it is set. */
+struct failure_row {
+    uint64_t ordinal;
+    uint32_t target; /* index */
+    int verdict;     /* enum verdict */
+    const char *operation, *type, *bucket, *name;
+};
+/* Calls each() for every failure, in order of the plan, then of the targets; not for rules. */
+int results_each_failure(struct results *r,
+                         int (*each)(const struct failure_row *f, void *user, struct why *w),
+                         void *user, struct why *w);
+/* Sets the bucket of a verdict of the current run, and the specification of its shrunk case; NULL:
+ * it was not shrunk itself. */
+int results_set_bucket(struct results *r, uint64_t ordinal, uint32_t target, const char *bucket,
+                       const char *shrunk, struct why *w);
+
 /* Adds a note about a target to the current run; an equal one is kept once. */
 int results_add_note(struct results *r, uint32_t target, const char *text, struct why *w);
 /* Calls each() for every note of the current run. */

@@ -123,8 +123,8 @@ CREATE TABLE verdicts (
     blamed_actual REAL,
     blamed_bound REAL,
     blamed_ratio REAL,
-    shrunk      TEXT,               -- reserved (since 2): .mod.py of the smallest model with this verdict and blame
-    bucket      TEXT,               -- reserved (since 2): the structure of the shrunk model, which groups failures
+    shrunk      TEXT,               -- .mod.py of the case as it was shrunk; NULL: another one of its bucket was (written since 5)
+    bucket      TEXT,               -- structure of the shrunk case: equal for failures that are alike (written since 5)
     attempts    INTEGER,            -- since 4: with --rerun, runs of a case that failed, the first one included
     failed_attempts INTEGER,        -- since 4: those of them that did not conform
     -- Since 5:
@@ -161,7 +161,8 @@ CREATE VIEW details AS
            v.verdict IN (SELECT name FROM verdict_names WHERE conforming) AS conforming,
            v.confirmed, v.printed, v.backtrace, v.attempts, v.failed_attempts,
            v.blamed_operation, v.blamed_index, v.blamed_place, v.blamed_expected, v.blamed_actual, v.blamed_bound,
-           v.blamed_ratio, v.blamed_count, v.blamed_graph, v.blamed_type, v.blamed_output, v.blamed_why
+           v.blamed_ratio, v.blamed_count, v.blamed_graph, v.blamed_type, v.blamed_output, v.blamed_why,
+           v.bucket, v.shrunk
     FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target);
 
 CREATE VIEW failures AS

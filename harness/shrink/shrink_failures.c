@@ -1,0 +1,225 @@
+#include "harness/shrink/shrink_failures.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/shrink/shrink.h"
+
+enum { KIND_TEXT = 320 };
+
+/* Failures of one target, verdict, operation and type. */
+struct kind {
+    char text[KIND_TEXT]; /* operation, without indexes, and type */
+    uint32_t target;
+    enum verdict verdict;
+    uint64_t ordinal; /* of the first one */
+    char *bucket;     /* NULL: not shrunk */
+};
+
+struct failure {
+    uint64_t ordinal;
+    uint32_t kind;
+    bool is_set; /* its bucket is recorded already: of a resumed run */
+};
+
+struct failures {
+    struct campaign *c;
+    struct kind *kind;
+    uint32_t n_kinds;
+    struct failure *failure;
+    size_t n, capacity;
+};
+
+static void failures_done(struct failures *f)
+{
+    for (uint32_t i = 0; i < f->n_kinds; i++)
+        free(f->kind[i].bucket);
+    free(f->kind);
+    free(f->failure);
+}
+
+/* ---- sorting into kinds */
+
+static void put_kind(const struct failure_row *row, char text[KIND_TEXT])
+{
+    size_t n = 0;
+    for (const char *at = row->operation; *at && n + 64 < KIND_TEXT; at++)
+        if (*at == '(') /* "CONV_2D (3)": the index */
+            at += strcspn(at, ")") - (strchr(at, ')') ? 0 : 1);
+        else
+            text[n++] = *at;
+    snprintf(text + n, KIND_TEXT - n, " %.40s", row->type);
+}
+
+/* NULL: out of memory. */
+static struct kind *find_kind(struct failures *f, const struct failure_row *row)
+{
+    struct kind k = { .target = row->target, .verdict = (enum verdict) row->verdict,
+                      .ordinal = row->ordinal };
+    put_kind(row, k.text);
+    for (uint32_t i = 0; i < f->n_kinds; i++)
+        if (f->kind[i].target == k.target && f->kind[i].verdict == k.verdict &&
+            !strcmp(f->kind[i].text, k.text))
+            return &f->kind[i];
+    struct kind *larger = realloc(f->kind, (f->n_kinds + 1) * sizeof *larger);
+    if (!larger)
+        return NULL;
+    f->kind = larger;
+    larger[f->n_kinds] = k;
+    return &larger[f->n_kinds++];
+}
+
+static int take_failure(const struct failure_row *row, void *user, struct why *w)
+{
+    struct failures *f = user;
+    if (row->verdict == VERDICT_FLAKY || row->verdict == VERDICT_ERROR)
+        return 0;
+    if (f->n == f->capacity) {
+        size_t capacity = f->capacity ? 2 * f->capacity : 64;
+        struct failure *larger = realloc(f->failure, capacity * sizeof *larger);
+        if (!larger)
+            return why_no_memory(w);
+        f->failure = larger;
+        f->capacity = capacity;
+    }
+    struct kind *k = find_kind(f, row);
+    if (!k || (row->bucket && !k->bucket && !(k->bucket = strdup(row->bucket))))
+        return why_no_memory(w);
+    f->failure[f->n++] = (struct failure){ .ordinal = row->ordinal,
+                                           .kind = (uint32_t) (k - f->kind),
+                                           .is_set = row->bucket != NULL };
+    return 0;
+}
+
+/* ---- shrinking */
+
+static int record(struct failures *f, struct kind *k, const struct shrunk *s,
+                  const struct shrink_request *request, const char *name, struct why *w)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory)
+        return why_no_memory(w);
+    struct why unwritable; /* a model that specifications cannot express has a bucket all the same */
+    bool written = shrunk_write(s, request, name, NULL, memory, &unwritable) == 0;
+    int failed = fclose(memory) != 0 ? why_no_memory(w) : 0;
+    k->bucket = strdup(s->bucket);
+    if (!failed && !k->bucket)
+        failed = why_no_memory(w);
+    if (!failed)
+        failed = results_set_bucket(f->c->results, k->ordinal, k->target, s->bucket,
+                                    written ? text : NULL, w);
+    free(text);
+    return failed;
+}
+
+/* A case that does not fail alone keeps its kind without a bucket. */
+static int shrink_kind(struct failures *f, struct kind *k, double seconds,
+                       const volatile sig_atomic_t *stop, struct why *w)
+{
+    const struct campaign *c = f->c;
+    struct arena *arena = arena_new(0);
+    struct example e;
+    struct shrunk s;
+    char name[CASE_NAME];
+    cases_name(c->cases, k->ordinal, name);
+    struct shrink_request request = { .example = &e,
+                                      .judge = c->judge,
+                                      .target = c->target[k->target],
+                                      .timeout = c->options->timeout,
+                                      .executions = SHRINK_RUN_EXECUTIONS,
+                                      .seconds = seconds,
+                                      .stop = stop };
+    int failed = arena ? cases_get(c->cases, k->ordinal, arena, &e, w) : why_no_memory(w);
+    if (!failed) {
+        struct why why; /* of a case that cannot be shrunk */
+        int r = shrink_case(&request, &s, &why);
+        if (r == 0 && s.end != SHRINK_STOPPED)
+            failed = record(f, k, &s, &request, name, w);
+        shrunk_done(&s);
+    }
+    arena_free(arena);
+    return failed;
+}
+
+static int shrink_kinds(struct failures *f, const volatile sig_atomic_t *stop, struct why *w)
+{
+    const double begun = console_now();
+    for (uint32_t i = 0; i < f->n_kinds && i < SHRINK_RUN_KINDS && !*stop; i++) {
+        double left = SHRINK_RUN_TOTAL - (console_now() - begun);
+        if (f->kind[i].bucket || left <= 0)
+            continue;
+        TRY(shrink_kind(f, &f->kind[i], left < SHRINK_RUN_SECONDS ? left : SHRINK_RUN_SECONDS,
+                        stop, w));
+        TRY(results_heartbeat(f->c->results, w));
+        TRY(results_commit(f->c->results, w));
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        const struct kind *k = &f->kind[f->failure[i].kind];
+        if (k->bucket && !f->failure[i].is_set)
+            TRY(results_set_bucket(f->c->results, f->failure[i].ordinal, k->target, k->bucket, NULL,
+                                   w));
+    }
+    return results_commit(f->c->results, w);
+}
+
+/* ---- counting */
+
+static struct bucket_count *find_count(struct campaign *c, const struct kind *k)
+{
+    for (uint32_t i = 0; i < c->n_buckets; i++) {
+        struct bucket_count *b = &c->bucket[i];
+        bool same = b->bucket && k->bucket ? !strcmp(b->bucket, k->bucket) : b->bucket == k->bucket;
+        if (b->target == k->target && same)
+            return b;
+    }
+    char name[CASE_NAME];
+    struct bucket_count *larger = realloc(c->bucket, (c->n_buckets + 1) * sizeof *larger);
+    if (!larger)
+        return NULL;
+    c->bucket = larger;
+    cases_name(c->cases, k->ordinal, name);
+    struct bucket_count b = { .target = k->target, .bucket = k->bucket ? strdup(k->bucket) : NULL,
+                              .first = k->bucket ? strdup(name) : NULL };
+    larger[c->n_buckets++] = b;
+    return k->bucket && (!b.bucket || !b.first) ? NULL : &larger[c->n_buckets - 1];
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct bucket_count *x = a, *y = b;
+    if (x->n != y->n)
+        return x->n > y->n ? -1 : 1;
+    return strcmp(x->first ? x->first : "", y->first ? y->first : "");
+}
+
+static int count_buckets(struct failures *f, struct why *w)
+{
+    struct campaign *c = f->c;
+    for (size_t i = 0; i < f->n; i++) {
+        struct bucket_count *b = find_count(c, &f->kind[f->failure[i].kind]);
+        if (!b)
+            return why_no_memory(w);
+        b->n++;
+    }
+    if (c->n_buckets)
+        qsort(c->bucket, c->n_buckets, sizeof *c->bucket, by_count);
+    return 0;
+}
+
+int shrink_failures(struct campaign *c, const volatile sig_atomic_t *stop, struct why *w)
+{
+    struct failures f = { .c = c };
+    if (c->options->no_shrink || c->options->in_process || !c->results || *stop)
+        return 0;
+    int failed = results_each_failure(c->results, take_failure, &f, w);
+    if (!failed)
+        failed = shrink_kinds(&f, stop, w);
+    if (!failed)
+        failed = count_buckets(&f, w);
+    failures_done(&f);
+    return failed;
+}
