@@ -410,6 +410,10 @@ static void print_buckets(const struct summary *s)
         buffer_put_quoted(&command, b->first);
         buffer_puts(&command, " -d ");
         buffer_put_quoted(&command, s->target[b->target]);
+        if (s->db && strncmp(b->first, "random/", 7) != 0) { /* its name is not enough */
+            buffer_puts(&command, " --db ");
+            buffer_put_quoted(&command, s->db);
+        }
         print_line("", buffer_text(&command));
         buffer_done(&command);
     }

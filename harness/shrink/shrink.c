@@ -155,7 +155,18 @@ static void finish(struct progress *p, struct shrunk *s)
     bucket_name(&p->best, &p->result, s->bucket);
 }
 
-/* Starts with the part that is blamed, or with the whole case. */
+/* Makes the start of an example, if that fails as the case does when the reference's outputs are
+ * expected.  1: it does not. */
+static int start_with(struct progress *p, const struct example *e, const struct check_result *first,
+                      struct why *w)
+{
+    arena_empty(p->start_arena, 1 << 20);
+    TRY(candidate_copy(e, p->start_arena, &p->start, w));
+    TRY(candidate_settle(&p->start, w));
+    return trial_begin_part(p->trial, &p->start.e, first, &p->start_result) ? 0 : 1;
+}
+
+/* Starts with the part that is blamed, else with the whole case. */
 static int begin(struct progress *p, struct shrunk *s, struct why *w)
 {
     const struct example *e = p->trial->request->example;
@@ -167,12 +178,15 @@ static int begin(struct progress *p, struct shrunk *s, struct why *w)
     if (verdict_conforming(s->first.verdict) || s->first.verdict == VERDICT_ERROR)
         return 1;
     part.name = e->name;
-    if (!trial_begin_part(p->trial, &part, &s->first, &p->start_result)) {
-        part = *e;
-        p->start_result = s->first;
-        p->trial->wanted = trial_kind_of(&s->first);
-    }
-    TRY(candidate_copy(&part, p->start_arena, &p->start, w));
+    int r = start_with(p, &part, &s->first, w);
+    if (r != 0)
+        r = start_with(p, e, &s->first, w);
+    if (r != 0)
+        return r < 0 ? why_prefix(w, "%s: cannot be shrunk", e->name)
+                     : why_fail(w, WHY_UNSUPPORTED,
+                                "%s: cannot be shrunk: it does not fail again, or only with the "
+                                "values that it expects, which are not the reference's",
+                                e->name);
     return restart(p, w);
 }
 

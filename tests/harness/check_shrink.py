@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Shrinks failing random graphs: check_shrink.py HALCYON.
+
+The results are small, fail in the same way when they are loaded and run alone, are the same in every run, and
+respect the number of executions; campaigns give failures that are alike one bucket."""
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+# Fault, options of the graphs, verdict, most operations, most elements of an operand, line of the result.
+CASES = [
+    ("dilation-ignored", "/op=CONV_2D", "fail", 1, 4, r"dilation_\w+ = .*\[2\]"),
+    ("activation-lost", "", "fail", 1, 1, r"activation = .*\[[123]\]"),
+    ("zero-point-ignored", "", "fail", 1, 4, "QUANT8"),
+    ("padding-off-by-one", "/op=TRANSPOSE_CONV_2D", "fail", 1, 4, "output_shape|padding"),  # shape in a constant
+    ("branches-swapped", "", "fail", 1, 2, r'Operation\("IF"'),
+    ("in-place", "", "fail", 2, 16, "main.Operation.*\nmain.Operation"),
+    ("refused-late", "", "refused", 1, 4, "main.Operation"),
+    ("crash", "", "crash", 1, 4, "main.Operation"),
+]
+
+
+class Failure(Exception):
+    pass
+
+
+def require(condition, *what):
+    if not condition:
+        raise Failure(" ".join(str(w) for w in what))
+
+
+def run(*command):
+    r = subprocess.run(command, capture_output=True, text=True)
+    require(r.returncode in (0, 1), command, "exits with", r.returncode, r.stderr)
+    return r
+
+
+def verdicts(halcyon, folder, target, *arguments):
+    """Case and verdict of each failure."""
+    r = run(halcyon, *arguments, "-d", target, "--json", "-j", "1", "--no-shrink", "--db", f"{folder}/found.db")
+    lines = [json.loads(line) for line in r.stdout.splitlines()]
+    return [(v["case"], v["verdict"]) for v in lines if v.get("verdict") not in (None, "pass", "undecided", "unsupported")]
+
+
+def first_failure(halcyon, folder, target, options):
+    """The name of the first graph that fails; options: as in a name."""
+    arguments = [f"--{o.replace('=', ' ')}" for o in options.strip("/").split("/") if o]
+    found = verdicts(halcyon, folder, target, "random", "--count", "60", "--max-failures", "1", *" ".join(arguments).split())
+    require(found, target, "none of 60 graphs fails")
+    return found[0][0]
+
+
+def shrink(halcyon, case, target, path, *options):
+    r = run(halcyon, "shrink", case, "-d", target, "-o", path, *options)
+    sizes = re.match(r"(\d+) operations?, (\d+) elements? in the largest operand: (.*)\n(\d+) executions", r.stderr)
+    require(sizes, "unexpected output:", r.stderr)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    return int(sizes[1]), int(sizes[2]), sizes[3], int(sizes[4]), r.stderr, text
+
+
+def check_case(halcyon, folder, fault, options, verdict, operations, elements, line):
+    target = f"sim:cpu?fault={fault}"
+    case = first_failure(halcyon, folder, target, options)
+    path = f"{folder}/small.mod.py"
+    n, size, bucket, _, _, text = shrink(halcyon, case, target, path)
+    require(n <= operations and size <= elements, fault, case, f"{n} operations, {size} elements:\n", text)
+    require(re.search(line, text), fault, case, "lacks", line, "\n", text)
+    require(f"# Shrunk from {case}\n" in text and f"# target: {target}\n" in text, text)
+    require(f"halcyon replay {case} -d '{target}'" in text, "no replay command in\n", text)
+    require(bucket.startswith(verdict + " "), fault, bucket)
+    again = verdicts(halcyon, folder, target, "run", path)
+    require([v for _, v in again] == [verdict], fault, case, "is then", again)
+    require(not verdicts(halcyon, folder, "golden", "run", path), fault, case, "fails on golden\n", text)
+
+
+def check_budget(halcyon, folder):
+    target = "sim:cpu?fault=last-tap-dropped"
+    path = f"{folder}/budget.mod.py"
+    whole = shrink(halcyon, "random/v1/s1/i0", target, path)
+    again = shrink(halcyon, "random/v1/s1/i0", target, path)
+    require(whole[:4] + whole[5:] == again[:4] + again[5:], "two runs differ:", whole, again)
+    n, _, _, executions, text, _ = shrink(halcyon, "random/v1/s1/i0", target, path, "--executions", "12")
+    require(executions < whole[3] and executions <= 12 + 4, executions, "executions, expected about 12")
+    require("are used up" in text, text)
+    require(verdicts(halcyon, folder, target, "run", path), "a case that is shrunk in part conforms")
+
+
+def check_buckets(halcyon, folder):
+    target = "sim:cpu?fault=weight-off"
+    db = f"{folder}/buckets.db"
+    r = run(halcyon, "random", "-d", target, "--count", "80", "--db", db, "-j", "2")
+    require("failures by shrunk case:" in r.stdout, r.stdout)
+    rows = sqlite3.connect(db).execute(
+        "SELECT bucket, count(*), count(shrunk) FROM details WHERE NOT conforming GROUP BY 1").fetchall()
+    require(len(rows) == 1 and rows[0][0] == "fail CONV_2D(TENSOR_FLOAT32)", rows)
+    require(rows[0][1] > rows[0][2] > 0, "a bucket that is known is shrunk again:", rows)
+    text = sqlite3.connect(db).execute("SELECT shrunk FROM verdicts WHERE shrunk IS NOT NULL").fetchone()[0]
+    path = f"{folder}/stored.mod.py"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    require(verdicts(halcyon, folder, target, "run", path), "the stored case conforms:\n", text)
+    run(halcyon, "random", "-d", target, "--count", "20", "--db", f"{folder}/none.db", "-q", "--no-shrink")
+    n = sqlite3.connect(f"{folder}/none.db").execute("SELECT count(bucket) FROM verdicts").fetchone()[0]
+    require(n == 0, "--no-shrink writes buckets")
+
+
+def main():
+    halcyon = sys.argv[1]
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HOME"] = folder
+        checks = [(check_case, case) for case in CASES] + [(check_budget, ()), (check_buckets, ())]
+        for check, arguments in checks:
+            try:
+                check(halcyon, folder, *arguments)
+            except Failure as failure:
+                print(f"{check.__name__} {arguments[:1]}: {failure}")
+                failed += 1
+    print(f"{len(checks) - failed} of {len(checks)} pass")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
