@@ -291,6 +291,7 @@ static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struc
     put_blamed(r, row);
 
     fputs("<dl>\n", r->to);
+    put_fact(r, row, "bucket", BUCKET);
     put_fact(r, row, "run again", CONFIRMED);
     put_fact(r, row, "stage", STAGE);
     put_fact(r, row, "HAL status", STATUS);
@@ -312,6 +313,7 @@ static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struc
     put_graph(r, (const char *) sqlite3_column_text(row, DOT),
               output ? sqlite3_column_int64(row, OUTPUT) : -1, &all->graphs);
     fputs("</div></div>\n", r->to);
+    put_text(r, "shrunk", (const char *) sqlite3_column_text(row, SHRUNK));
     put_text(r, "printed by the driver", (const char *) sqlite3_column_text(row, PRINTED));
     put_text(r, "backtrace", (const char *) sqlite3_column_text(row, BACKTRACE));
     put_text(r, "specification", (const char *) sqlite3_column_text(row, SPEC));

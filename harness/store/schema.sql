@@ -16,7 +16,7 @@
 -- Where a verdict has an output, NULL in a column of numbers is NaN.
 --
 -- Version 5 (a version lacks what is marked "since" a later one; opening such a database for writing
--- upgrades it).  Columns marked "reserved" are not written yet.
+-- upgrades it).
 -- Since 4 the name of a random case has the version and options of its generator; upgraded names have v0;
 -- there is the verdict undecided.
 
