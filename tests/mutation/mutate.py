@@ -264,8 +264,10 @@ class Runner:
             finding = self.first_finding(mutant, self.builder.link_program("harness/halcyon", folder), folder)
             if finding:
                 mutant.result = "found"
-                mutant.blamed = finding.get("operation") in mutant.ops
-                mutant.detail = f"{finding['case']}: {finding['verdict']}, {finding.get('operation')}"
+                # "blamed": the operation that fails alone, where the harness has looked for it
+                operation = finding.get("blamed", finding).get("operation")
+                mutant.blamed = operation in mutant.ops
+                mutant.detail = f"{finding['case']}: {finding['verdict']}, {operation}"
             else:
                 mutant.result = "survived" if self.is_visible(mutant, folder) else "equivalent"
         return mutant

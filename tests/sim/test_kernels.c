@@ -280,6 +280,56 @@ static const struct on_device common[] = {
         "U8[4]*1@7: 7 1 7 7" } },
     { "sim:dsp",
       false,
+      { "selection along the last dimension",
+        "GATHER",
+        0,
+        { "U8[2,3]*1@0: 1 2 3 4 5 6", "INT32: -1", "I32[1,2]: 2 0" },
+        "U8[2,1,2]*1@0: 3 1 6 4" } },
+    { "sim:dsp",
+      false,
+      { "backwards from the end, without the first dimension",
+        "STRIDED_SLICE",
+        0,
+        { "U8[2,3]*1@0: 1 2 3 4 5 6", "const I32[2]: 1 -1", "const I32[2]: 2 -4",
+          "const I32[2]: 1 -2", "INT32: 0", "INT32: 0", "INT32: 1" },
+        "U8[2]*1@0: 6 4" } },
+    { "sim:dsp",
+      false,
+      { "blocks of two images",
+        "BATCH_TO_SPACE_ND",
+        0,
+        { "U8[4,1,1,1]*1@0: 1 2 3 4", "const I32[2]: 1 2", "BOOL: 0" },
+        "U8[2,1,2,1]*1@0: 1 3 2 4" } },
+    { "sim:dsp",
+      false,
+      { "groups of channels",
+        "CHANNEL_SHUFFLE",
+        0,
+        { "U8[6]*1@0: 1 2 3 4 5 6", "INT32: 2", "INT32: 0" },
+        "U8[6]*1@0: 1 4 2 5 3 6" } },
+    { "sim:dsp",
+      false,
+      { "mirror images without the edge",
+        "MIRROR_PAD",
+        0,
+        { "U8[3]*1@0: 1 2 3", "const I32[1,2]: 2 1", "INT32: 0" },
+        "U8[6]*1@0: 3 2 1 2 3 2" } },
+    { "sim:dsp",
+      false,
+      { "parts of different sizes",
+        "CONCATENATION",
+        0,
+        { "U8[1,1]*1@0: 1", "U8[1,2]*1@0: 2 3", "U8[1,1]*1@0: 4", "INT32: 1" },
+        "U8[1,4]*1@0: 1 2 3 4" } },
+    { "sim:dsp",
+      false,
+      { "nearest pixels between the corners",
+        "RESIZE_NEAREST_NEIGHBOR",
+        0,
+        { "U8[1,1,3,1]*1@0: 1 2 3", "INT32: 4", "INT32: 1", "BOOL: 0", "BOOL: 1", "BOOL: 0" },
+        "U8[1,1,4,1]*1@0: 1 2 2 3" } },
+    { "sim:dsp",
+      false,
       { "concatenation, requantised",
         "CONCATENATION",
         0,
@@ -388,12 +438,15 @@ static bool reads(const struct kernel_set *s, int role)
 START_TEST(the_kernel_tables_of_all_devices_bind)
 {
     struct kernel_set *floating = bind(float_tables), *fixed = bind(fixed_tables);
+    struct kernel_set *moves = bind(fixed_move_tables);
 
     ck_assert_int_gt(floating->n, fixed->n);
     for (int role = ROLE_NONE + 1; role < N_ROLES; role++)
-        ck_assert_msg(reads(floating, role) || reads(fixed, role), "no kernel reads role %d", role);
+        ck_assert_msg(reads(floating, role) || reads(fixed, role) || reads(moves, role),
+                      "no kernel reads role %d", role);
     kernel_set_free(floating);
     kernel_set_free(fixed);
+    kernel_set_free(moves);
 }
 END_TEST
 
