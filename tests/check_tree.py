@@ -33,7 +33,7 @@ ROOMS = {
                 "suites",
                 "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "cli", "fuzz",
-              "oracle", "corpus", "bench"],
+              "oracle", "corpus", "bench", "mutation"],
 }
 OWNED_HEADERS = {"Python.h": ["specs"], "sha2.h": ["sim"], "sqlite3.h": ["harness", "reports", "tests"]}
 README_LINES = 10
