@@ -6,9 +6,9 @@
 #include "golden/base/output_file.h"
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
+#include "harness/cli/console.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/found_case.h"
-#include "harness/cli/console.h"
 #include "harness/run/devices.h"
 #include "harness/shrink/shrink.h"
 
@@ -90,7 +90,8 @@ static int shrink(struct found_case *p, const struct example *e, struct why *w)
     TRY(device_probe(o->target[0], o->timeout, &facts, w));
     int failed = shrink_case(&request, &s, w);
     if (failed > 0)
-        failed = why_fail(w, WHY_INVALID, "%s: on %s, alone, the verdict is %s%s%.300s; expected a "
+        failed = why_fail(w, WHY_INVALID,
+                          "%s: on %s, alone, the verdict is %s%s%.300s; expected a "
                           "case that fails",
                           e->name, o->target[0], verdict_name[s.first.verdict],
                           s.first.why[0] ? ": " : "", s.first.why);

@@ -41,7 +41,8 @@ static void put_attributes(const struct call *call, char *text)
     }
 }
 
-void bucket_name(const struct candidate *c, const struct check_result *r, char name[SHRINK_BUCKET])
+void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
+                 char name[SHRINK_BUCKET])
 {
     snprintf(name, SHRINK_BUCKET, "%s", verdict_name[r->verdict]);
     const struct graph *g = &c->e.model.graph[0];

@@ -9,7 +9,7 @@
 /* "fail CONV_2D(TENSOR_FLOAT32; stride_width)": the kind of verdict, the operations of the
  * main graph with the type of their first tensor and the attributes that are not plain.  Shapes,
  * values and subgraphs do not count. */
-void bucket_name(const struct candidate *c, const struct check_result *r,
+void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
                  char name[SHRINK_BUCKET]);
 
 #endif

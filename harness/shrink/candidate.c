@@ -19,10 +19,10 @@ static int copy_values(struct tensor **values, uint32_t n, struct arena *a)
     return 0;
 }
 
-int candidate_copy(const struct example *from, struct arena *arena, struct candidate *ret,
+int candidate_copy(const struct example *from, struct arena *arena, struct shrink_candidate *ret,
                    struct why *w)
 {
-    struct candidate c = { .e = *from, .arena = arena };
+    struct shrink_candidate c = { .e = *from, .arena = arena };
     uint32_t n_in = from->model.graph[0].n_inputs, n_out = from->model.graph[0].n_outputs;
     if (model_copy(&from->model, arena, &c.e.model) < 0 || copy_values(&c.e.in, n_in, arena) < 0)
         return why_no_memory(w);
@@ -52,7 +52,7 @@ static int append(struct arena *a, uint32_t **list, uint32_t *n, uint32_t value)
     return 0;
 }
 
-int candidate_add_input(struct candidate *c, uint32_t operand, const struct tensor *value)
+int candidate_add_input(struct shrink_candidate *c, uint32_t operand, const struct tensor *value)
 {
     struct graph *g = &c->e.model.graph[0];
     struct operand *o = &g->operand[operand];
@@ -70,7 +70,7 @@ int candidate_add_input(struct candidate *c, uint32_t operand, const struct tens
     return append(c->arena, &g->input, &g->n_inputs, operand);
 }
 
-void candidate_remove_output(struct candidate *c, uint32_t k)
+void candidate_remove_output(struct shrink_candidate *c, uint32_t k)
 {
     struct graph *g = &c->e.model.graph[0];
     g->operand[g->output[k]].life = LIFE_TEMPORARY;
@@ -81,7 +81,8 @@ void candidate_remove_output(struct candidate *c, uint32_t k)
     g->n_outputs--;
 }
 
-uint32_t candidate_add_scalar(struct candidate *c, uint32_t graph, enum dtype dtype, double value)
+uint32_t candidate_add_scalar(struct shrink_candidate *c, uint32_t graph, enum dtype dtype,
+                              double value)
 {
     struct graph *g = &c->e.model.graph[graph];
     struct operand *all = arena_alloc(c->arena, g->n_operands + 1, sizeof *all);
@@ -98,7 +99,7 @@ uint32_t candidate_add_scalar(struct candidate *c, uint32_t graph, enum dtype dt
 
 /* ---- values */
 
-uint32_t candidate_values(const struct candidate *c, struct value_ref **ret_refs)
+uint32_t candidate_values(const struct shrink_candidate *c, struct value_ref **ret_refs)
 {
     const struct model *m = &c->e.model;
     size_t most = 0;
@@ -121,13 +122,13 @@ uint32_t candidate_values(const struct candidate *c, struct value_ref **ret_refs
     return n;
 }
 
-struct tensor *candidate_tensor(struct candidate *c, const struct value_ref *ref)
+struct tensor *candidate_tensor(struct shrink_candidate *c, const struct value_ref *ref)
 {
     return ref->input >= 0 ? &c->e.in[ref->input]
                            : &c->e.model.graph[ref->graph].operand[ref->operand].tensor;
 }
 
-void candidate_set_value(struct candidate *c, const struct value_ref *ref,
+void candidate_set_value(struct shrink_candidate *c, const struct value_ref *ref,
                          const struct tensor *tensor)
 {
     struct operand *o = &c->e.model.graph[ref->graph].operand[ref->operand];
@@ -171,7 +172,7 @@ size_t candidate_largest(const struct example *e)
 
 /* ---- binding */
 
-bool candidate_bind(const struct candidate *c, uint32_t graph, uint32_t operation,
+bool candidate_bind(const struct shrink_candidate *c, uint32_t graph, uint32_t operation,
                     struct call *ret_call)
 {
     const struct graph *g = &c->e.model.graph[graph];

@@ -44,7 +44,7 @@ static enum reduced bypass(struct graph *g, const struct operation *o, uint32_t 
     return REDUCE_DONE;
 }
 
-enum reduced shrink_chains(struct candidate *c, uint32_t site)
+enum reduced shrink_chains(struct shrink_candidate *c, uint32_t site)
 {
     if (c->e.model.graph[0].n_operations <= 1 && c->e.model.n_graphs <= 1)
         return REDUCE_END;
@@ -71,7 +71,7 @@ struct control {
 };
 
 /* The `*index`-th such operation of all graphs; *index counts down. */
-static bool control_at(struct candidate *c, uint32_t *index, struct control *ret)
+static bool control_at(struct shrink_candidate *c, uint32_t *index, struct control *ret)
 {
     for (uint32_t g = 0; g < c->e.model.n_graphs; g++) {
         struct graph *graph = &c->e.model.graph[g];
@@ -81,8 +81,8 @@ static bool control_at(struct candidate *c, uint32_t *index, struct control *ret
             if (!op || op->control_kind == CONTROL_NONE || (*index)-- > 0)
                 continue;
             uint32_t at = op->control_kind == CONTROL_BRANCH ? 1 : 0;
-            *ret = (struct control){ .g = graph, .o = o, .kind = op->control_kind,
-                                     .first = at + 2 };
+            *ret =
+                (struct control){ .g = graph, .o = o, .kind = op->control_kind, .first = at + 2 };
             for (uint32_t k = 0; k < 2; k++)
                 ret->sub[k] = &c->e.model.graph[graph->operand[o->in[at + k]].subgraph];
             return true;
@@ -122,7 +122,7 @@ static enum reduced drop_argument(struct control *x, uint32_t k)
 }
 
 /* Removes result k of a branch, which nothing reads. */
-static enum reduced drop_result(struct candidate *c, struct control *x, uint32_t k)
+static enum reduced drop_result(struct shrink_candidate *c, struct control *x, uint32_t k)
 {
     uint32_t operand = k < x->o->n_out ? x->o->out[k] : UINT32_MAX;
     if (x->kind != CONTROL_BRANCH || x->o->n_out <= 1 || operand == UINT32_MAX ||
@@ -142,7 +142,7 @@ static enum reduced drop_result(struct candidate *c, struct control *x, uint32_t
     return REDUCE_DONE;
 }
 
-enum reduced shrink_signatures(struct candidate *c, uint32_t site)
+enum reduced shrink_signatures(struct shrink_candidate *c, uint32_t site)
 {
     enum { ARGUMENTS = 32, SITES = 2 * ARGUMENTS };
     struct control x;

@@ -68,7 +68,7 @@ static void tie_operation(struct ties *t, const struct graph *g, const struct op
     }
 }
 
-static bool make_ties(const struct candidate *c, struct ties *t)
+static bool make_ties(const struct shrink_candidate *c, struct ties *t)
 {
     const struct graph *g = &c->e.model.graph[0];
     t->parent = arena_alloc(c->arena, g->n_operands, MAX_RANK * sizeof *t->parent);
@@ -87,7 +87,7 @@ static bool make_ties(const struct candidate *c, struct ties *t)
 /* ---- cutting */
 
 /* Leaves `size` elements of a dimension, the first or the last ones. */
-static bool cut_tensor(struct candidate *c, const struct value_ref *ref, uint32_t dim,
+static bool cut_tensor(struct shrink_candidate *c, const struct value_ref *ref, uint32_t dim,
                        uint32_t size, bool last)
 {
     struct tensor from = *candidate_tensor(c, ref), to = from;
@@ -129,21 +129,20 @@ static bool belongs(const struct ties *t, enum together kind, const struct value
         return a_dim == b_dim || (kind == EQUAL && equal);
     if (kind == ALONE || !equal)
         return false;
-    return kind == EQUAL || (a->graph == 0 && b->graph == 0 &&
-                             root_of(t, node_of(a->operand, a_dim)) ==
-                                 root_of(t, node_of(b->operand, b_dim)));
+    return kind == EQUAL ||
+           (a->graph == 0 && b->graph == 0 &&
+            root_of(t, node_of(a->operand, a_dim)) == root_of(t, node_of(b->operand, b_dim)));
 }
 
-static enum reduced cut(struct candidate *c, const struct value_ref *refs, uint32_t n, uint32_t at,
-                        uint32_t dim, uint32_t choice)
+static enum reduced cut(struct shrink_candidate *c, const struct value_ref *refs, uint32_t n,
+                        uint32_t at, uint32_t dim, uint32_t choice)
 {
     struct ties ties;
-    enum together kind = (enum together) (choice / (SIZES * ENDS));
+    enum together kind = (enum together)(choice / (SIZES * ENDS));
     uint32_t old = candidate_tensor(c, &refs[at])->shape.dim[dim];
     uint32_t size = size_at(old, choice / ENDS % SIZES);
     bool last = choice % ENDS;
-    if (size >= old || size < 1 ||
-        !make_ties(c, &ties))
+    if (size >= old || size < 1 || !make_ties(c, &ties))
         return REDUCE_NOTHING;
     for (uint32_t i = 0; i < n; i++) {
         struct shape s = candidate_tensor(c, &refs[i])->shape;
@@ -155,7 +154,7 @@ static enum reduced cut(struct candidate *c, const struct value_ref *refs, uint3
     return REDUCE_DONE;
 }
 
-enum reduced shrink_dimensions(struct candidate *c, uint32_t site)
+enum reduced shrink_dimensions(struct shrink_candidate *c, uint32_t site)
 {
     struct value_ref *refs;
     uint32_t n = candidate_values(c, &refs), choice = site % PER_DIMENSION;
@@ -172,7 +171,7 @@ enum reduced shrink_dimensions(struct candidate *c, uint32_t site)
 /* ---- ranks */
 
 /* Removes dimension `site` from all tensors that have the highest rank, where it is 1 in all. */
-enum reduced shrink_ranks(struct candidate *c, uint32_t site)
+enum reduced shrink_ranks(struct shrink_candidate *c, uint32_t site)
 {
     struct value_ref *refs;
     uint32_t n = candidate_values(c, &refs), most = 0;
@@ -199,14 +198,13 @@ enum reduced shrink_ranks(struct candidate *c, uint32_t site)
     return REDUCE_DONE;
 }
 
-enum reduced shrink_unknown_shapes(struct candidate *c, uint32_t site)
+enum reduced shrink_unknown_shapes(struct shrink_candidate *c, uint32_t site)
 {
     const struct graph *g = &c->e.model.graph[0];
     bool unknown = false;
     for (uint32_t i = 0; i < g->n_operands; i++) {
         const struct operand *o = &g->operand[i];
-        if (dtype_info[o->tensor.dtype].tensor && o->life != LIFE_NO_VALUE &&
-            !operand_constant(o))
+        if (dtype_info[o->tensor.dtype].tensor && o->life != LIFE_NO_VALUE && !operand_constant(o))
             unknown = unknown || !shape_known(&o->tensor.shape);
     }
     if (site || !unknown)

@@ -10,7 +10,8 @@
  * last each one.  False: there is no such site. */
 static bool part_at(uint32_t n, uint32_t site, uint32_t *ret_from, uint32_t *ret_length)
 {
-    for (uint32_t length = (n + 1) / 2; n > 1 && length; length = length > 1 ? (length + 1) / 2 : 0) {
+    for (uint32_t length = (n + 1) / 2; n > 1 && length;
+         length = length > 1 ? (length + 1) / 2 : 0) {
         uint32_t parts = (n + length - 1) / length;
         if (site < parts) {
             *ret_from = site * length;
@@ -23,9 +24,9 @@ static bool part_at(uint32_t n, uint32_t site, uint32_t *ret_from, uint32_t *ret
 }
 
 /* The candidate becomes a part of itself. */
-static enum reduced take_part(struct candidate *c, struct example *part)
+static enum reduced take_part(struct shrink_candidate *c, struct example *part)
 {
-    struct candidate copy;
+    struct shrink_candidate copy;
     struct why why;
     part->name = c->e.name;
     if (candidate_copy(part, c->arena, &copy, &why) < 0)
@@ -34,7 +35,7 @@ static enum reduced take_part(struct candidate *c, struct example *part)
     return REDUCE_DONE;
 }
 
-enum reduced shrink_operations(struct candidate *c, uint32_t site)
+enum reduced shrink_operations(struct shrink_candidate *c, uint32_t site)
 {
     uint32_t from, length, n = c->e.model.graph[0].n_operations;
     struct parts p;
@@ -48,13 +49,12 @@ enum reduced shrink_operations(struct candidate *c, uint32_t site)
     return take_part(c, &part);
 }
 
-enum reduced shrink_subgraphs(struct candidate *c, uint32_t site)
+enum reduced shrink_subgraphs(struct shrink_candidate *c, uint32_t site)
 {
     struct parts p;
     struct example part;
     struct why why;
-    if (c->e.model.n_graphs <= 1 || parts_find(&c->e, c->arena, &p, &why) < 0 ||
-        site >= p.n_bodies)
+    if (c->e.model.n_graphs <= 1 || parts_find(&c->e, c->arena, &p, &why) < 0 || site >= p.n_bodies)
         return REDUCE_END;
     if (part_make_body(&p, site, c->arena, &part, &why) < 0)
         return REDUCE_NOTHING;
@@ -63,7 +63,7 @@ enum reduced shrink_subgraphs(struct candidate *c, uint32_t site)
 
 /* ---- outputs */
 
-enum reduced shrink_outputs(struct candidate *c, uint32_t site)
+enum reduced shrink_outputs(struct shrink_candidate *c, uint32_t site)
 {
     uint32_t n = c->e.model.graph[0].n_outputs;
     if (n <= 1 || site >= 2 * n)
@@ -81,7 +81,7 @@ enum reduced shrink_outputs(struct candidate *c, uint32_t site)
 /* ---- operands of an operation */
 
 /* The operation of a site, if each has `each` sites; *ret_site: the site in it. */
-static struct operation *operation_at(struct candidate *c, uint32_t site, uint32_t each,
+static struct operation *operation_at(struct shrink_candidate *c, uint32_t site, uint32_t each,
                                       struct call *ret_call, uint32_t *ret_site)
 {
     uint32_t index = site / each;
@@ -114,8 +114,8 @@ static enum reduced drop_variadic(struct operation *o, const struct call *call, 
 }
 
 /* Leaves results 0..n-1 of an operation whose number of results an operand holds. */
-static enum reduced keep_results(struct candidate *c, struct operation *o, const struct call *call,
-                                 uint32_t n)
+static enum reduced keep_results(struct shrink_candidate *c, struct operation *o,
+                                 const struct call *call, uint32_t n)
 {
     struct graph *g = &c->e.model.graph[0];
     int at = call->op->fanout ? call_arg(call, call->op->fanout - 1) : -1;
@@ -136,7 +136,7 @@ static enum reduced keep_results(struct candidate *c, struct operation *o, const
     return REDUCE_DONE;
 }
 
-enum reduced shrink_variadic(struct candidate *c, uint32_t site)
+enum reduced shrink_variadic(struct shrink_candidate *c, uint32_t site)
 {
     struct call call;
     uint32_t first = site - site % (2 * MOST_VARIADIC);
@@ -152,7 +152,7 @@ enum reduced shrink_variadic(struct candidate *c, uint32_t site)
 }
 
 /* An operand that is omitted, of the same type. */
-static enum reduced omit(struct candidate *c, const struct call *call, struct operation *o,
+static enum reduced omit(struct shrink_candidate *c, const struct call *call, struct operation *o,
                          uint32_t from, uint32_t length)
 {
     struct graph *g = &c->e.model.graph[0];
@@ -184,7 +184,7 @@ enum { OPTIONAL_SITES = 4 * MAX_ROLES };
 
 /* Sites of an operation: leave off the last operands, from `site` on; then omit runs of its
  * optional tensors. */
-enum reduced shrink_optional(struct candidate *c, uint32_t site)
+enum reduced shrink_optional(struct shrink_candidate *c, uint32_t site)
 {
     struct call call;
     uint32_t first = site - site % OPTIONAL_SITES;
@@ -192,7 +192,8 @@ enum reduced shrink_optional(struct candidate *c, uint32_t site)
     uint32_t from, length, n = 0;
     if (!o)
         return REDUCE_END;
-    if (!call.op || (size_t) (o - c->e.model.graph[0].operation) >= c->e.model.graph[0].n_operations)
+    if (!call.op ||
+        (size_t) (o - c->e.model.graph[0].operation) >= c->e.model.graph[0].n_operations)
         return REDUCE_NOTHING;
     for (uint32_t k = 0; k < o->n_in; k++)
         n += call.arg[k] && candidate_role(&call, k)->optional &&
@@ -219,8 +220,8 @@ enum reduced shrink_optional(struct candidate *c, uint32_t site)
 enum { FORM_VALUES = 2 };
 
 /* Rewrites the operands for a shorter form; roles that it has in addition get `value`. */
-static enum reduced use_form(struct candidate *c, struct operation *o, const struct call *call,
-                             const struct form *form, uint32_t value)
+static enum reduced use_form(struct shrink_candidate *c, struct operation *o,
+                             const struct call *call, const struct form *form, uint32_t value)
 {
     uint32_t n = (uint32_t) form_len(form);
     uint32_t *in = arena_alloc(c->arena, n + 1, sizeof *in);
@@ -248,7 +249,7 @@ static enum reduced use_form(struct candidate *c, struct operation *o, const str
     return REDUCE_DONE;
 }
 
-enum reduced shrink_forms(struct candidate *c, uint32_t site)
+enum reduced shrink_forms(struct shrink_candidate *c, uint32_t site)
 {
     struct call call;
     struct operation *o = operation_at(c, site, FORM_VALUES * 8, &call, &site);

@@ -7,7 +7,7 @@
 /* ---- types */
 
 /* Converts an operand, and its value if it has one, to a type without quantisation. */
-static bool convert(struct candidate *c, uint32_t operand, enum dtype to)
+static bool convert(struct shrink_candidate *c, uint32_t operand, enum dtype to)
 {
     struct operand *o = &c->e.model.graph[0].operand[operand];
     struct value_ref *refs;
@@ -44,7 +44,7 @@ static const struct typing *row_with(const struct op *op, int slot, enum dtype d
 }
 
 /* Converts the operands of an operation whose main type is not float32 to the row that is. */
-static bool convert_operation(struct candidate *c, uint32_t operation, bool *ret_changed)
+static bool convert_operation(struct shrink_candidate *c, uint32_t operation, bool *ret_changed)
 {
     const struct operation *o = &c->e.model.graph[0].operation[operation];
     struct call call;
@@ -68,7 +68,7 @@ static bool convert_operation(struct candidate *c, uint32_t operation, bool *ret
     return true;
 }
 
-enum reduced shrink_types(struct candidate *c, uint32_t site)
+enum reduced shrink_types(struct shrink_candidate *c, uint32_t site)
 {
     bool changed = false;
     if (site)
@@ -104,7 +104,7 @@ static float power_near(float scale)
     return exp2f(roundf(log2f(scale)));
 }
 
-static void set_quant(struct candidate *c, uint32_t operand, float scale, int32_t zero)
+static void set_quant(struct shrink_candidate *c, uint32_t operand, float scale, int32_t zero)
 {
     struct graph *g = &c->e.model.graph[0];
     struct operand *o = &g->operand[operand];
@@ -118,14 +118,15 @@ static void set_quant(struct candidate *c, uint32_t operand, float scale, int32_
 }
 
 /* Biases have the product of the scales of the two operands before them. */
-static void set_bias_scales(struct candidate *c)
+static void set_bias_scales(struct shrink_candidate *c)
 {
     struct graph *g = &c->e.model.graph[0];
     for (uint32_t i = 0; i < g->n_operations; i++) {
         const struct operation *o = &g->operation[i];
         const struct op *op = op_find(o->code);
         for (uint32_t k = 2; op && k < o->n_in && k < (uint32_t) op->n_in; k++) {
-            const struct tensor *a = &g->operand[o->in[0]].tensor, *b = &g->operand[o->in[1]].tensor;
+            const struct tensor *a = &g->operand[o->in[0]].tensor,
+                                *b = &g->operand[o->in[1]].tensor;
             const struct operand *bias = &g->operand[o->in[k]];
             if (op->in[k].q == Q_PRODUCT && dtype_info[bias->tensor.dtype].quant == QUANT_BIAS &&
                 has_scale(a) && has_scale(b))
@@ -137,7 +138,8 @@ static void set_bias_scales(struct candidate *c)
 enum { TO_SCALES = 7, QUANT_CHOICES = TO_SCALES + 1 };
 
 /* Gives the operand at `at`, and all that have its scale and zero point, a plainer one. */
-static enum reduced plain_quant(struct candidate *c, uint32_t at, uint32_t choice, bool alone)
+static enum reduced plain_quant(struct shrink_candidate *c, uint32_t at, uint32_t choice,
+                                bool alone)
 {
     struct graph *g = &c->e.model.graph[0];
     float scale = g->operand[at].tensor.scale, to = scale;
@@ -150,15 +152,15 @@ static enum reduced plain_quant(struct candidate *c, uint32_t at, uint32_t choic
         return REDUCE_NOTHING;
     for (uint32_t i = 0; i < g->n_operands; i++) {
         const struct tensor *t = &g->operand[i].tensor;
-        if (has_scale(t) && (i == at || (!alone && t->scale >= scale && t->scale <= scale &&
-                                         t->zero == zero)))
+        if (has_scale(t) &&
+            (i == at || (!alone && t->scale >= scale && t->scale <= scale && t->zero == zero)))
             set_quant(c, i, to, to_zero);
     }
     set_bias_scales(c);
     return REDUCE_DONE;
 }
 
-enum reduced shrink_scales(struct candidate *c, uint32_t site)
+enum reduced shrink_scales(struct shrink_candidate *c, uint32_t site)
 {
     struct graph *g = &c->e.model.graph[0];
     uint32_t at = site / (2 * QUANT_CHOICES), choice = site % (2 * QUANT_CHOICES);
@@ -171,7 +173,7 @@ enum reduced shrink_scales(struct candidate *c, uint32_t site)
 
 /* ---- flags and lifetimes */
 
-enum reduced shrink_flags(struct candidate *c, uint32_t site)
+enum reduced shrink_flags(struct shrink_candidate *c, uint32_t site)
 {
     struct model *m = &c->e.model;
     bool changed = false;
@@ -193,7 +195,7 @@ enum reduced shrink_flags(struct candidate *c, uint32_t site)
 }
 
 /* Whether operation `i` of the main graph reads the operand as weights, or in a role of values. */
-static bool is_weight(const struct candidate *c, uint32_t operand, bool *ret_found)
+static bool is_weight(const struct shrink_candidate *c, uint32_t operand, bool *ret_found)
 {
     const struct graph *g = &c->e.model.graph[0];
     struct call call;
@@ -207,7 +209,7 @@ static bool is_weight(const struct candidate *c, uint32_t operand, bool *ret_fou
     return false;
 }
 
-static enum reduced make_constant(struct candidate *c, uint32_t k)
+static enum reduced make_constant(struct shrink_candidate *c, uint32_t k)
 {
     struct graph *g = &c->e.model.graph[0];
     struct operand *o = &g->operand[g->input[k]];
@@ -224,7 +226,7 @@ static enum reduced make_constant(struct candidate *c, uint32_t k)
     return REDUCE_DONE;
 }
 
-enum reduced shrink_lifetimes(struct candidate *c, uint32_t site)
+enum reduced shrink_lifetimes(struct shrink_candidate *c, uint32_t site)
 {
     struct graph *g = &c->e.model.graph[0];
     bool found;

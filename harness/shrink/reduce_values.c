@@ -25,7 +25,7 @@ static double cost_of(double v)
 
 /* The values of a tensor, in steps from the zero point where it is quantised.  NULL: no memory, or
  * 64-bit integers, which double does not represent. */
-static double *values_of(const struct candidate *c, const struct tensor *t)
+static double *values_of(const struct shrink_candidate *c, const struct tensor *t)
 {
     double *v = arena_alloc(c->arena, tensor_count(t) + 1, sizeof *v);
     if (v)
@@ -42,7 +42,7 @@ static double total_cost(const double *v, size_t n)
 }
 
 /* Stores values in steps; NOTHING: they are not plainer, or not of the type. */
-static enum reduced store(struct candidate *c, const struct value_ref *ref, const double *v,
+static enum reduced store(struct shrink_candidate *c, const struct value_ref *ref, const double *v,
                           double old_cost)
 {
     struct tensor t = *candidate_tensor(c, ref);
@@ -58,7 +58,7 @@ static enum reduced store(struct candidate *c, const struct value_ref *ref, cons
 }
 
 /* The value of a site, and the rest of the number of the site. */
-static bool ref_at(struct candidate *c, bool scalars, uint32_t *site, uint32_t each,
+static bool ref_at(struct shrink_candidate *c, bool scalars, uint32_t *site, uint32_t each,
                    struct value_ref *ret)
 {
     struct value_ref *refs;
@@ -79,7 +79,7 @@ static bool ref_at(struct candidate *c, bool scalars, uint32_t *site, uint32_t e
 /* ---- scalars */
 
 /* The default of the role that first reads an operand; 0 where there is none. */
-static double default_of(const struct candidate *c, const struct value_ref *ref)
+static double default_of(const struct shrink_candidate *c, const struct value_ref *ref)
 {
     const struct graph *g = &c->e.model.graph[ref->graph];
     struct call call;
@@ -90,7 +90,7 @@ static double default_of(const struct candidate *c, const struct value_ref *ref)
     return 0;
 }
 
-enum reduced shrink_scalars(struct candidate *c, uint32_t site)
+enum reduced shrink_scalars(struct shrink_candidate *c, uint32_t site)
 {
     enum { DEFAULT, ZERO, ONE, HALF, LESS, CHOICES };
     struct value_ref ref;
@@ -99,8 +99,11 @@ enum reduced shrink_scalars(struct candidate *c, uint32_t site)
     const double *v = values_of(c, candidate_tensor(c, &ref));
     if (!v)
         return REDUCE_NOTHING;
-    double to[CHOICES] = { [DEFAULT] = default_of(c, &ref), [ZERO] = 0, [ONE] = 1,
-                           [HALF] = trunc(*v / 2), [LESS] = *v - (*v > 0 ? 1 : -1) };
+    double to[CHOICES] = { [DEFAULT] = default_of(c, &ref),
+                           [ZERO] = 0,
+                           [ONE] = 1,
+                           [HALF] = trunc(*v / 2),
+                           [LESS] = *v - (*v > 0 ? 1 : -1) };
     if (*v >= to[DEFAULT] && *v <= to[DEFAULT])
         return REDUCE_NOTHING;
     /* the default is plainest */
@@ -127,7 +130,7 @@ static double change(enum change how, double v, const double *all, size_t i)
     return v;
 }
 
-enum reduced shrink_tensors(struct candidate *c, uint32_t site)
+enum reduced shrink_tensors(struct shrink_candidate *c, uint32_t site)
 {
     struct value_ref ref;
     if (!ref_at(c, false, &site, CHANGES, &ref))
@@ -148,7 +151,8 @@ enum reduced shrink_tensors(struct candidate *c, uint32_t site)
  * each one 0, 1, a whole number, half of it. */
 enum { MOST_SITES = 4096, EACH = 4 };
 
-static enum reduced change_elements(struct candidate *c, const struct value_ref *ref, uint32_t site)
+static enum reduced change_elements(struct shrink_candidate *c, const struct value_ref *ref,
+                                    uint32_t site)
 {
     const struct tensor *t = candidate_tensor(c, ref);
     size_t n = tensor_count(t), from = 0, length = 0;
@@ -179,7 +183,7 @@ static enum reduced change_elements(struct candidate *c, const struct value_ref 
     return store(c, ref, v, cost);
 }
 
-enum reduced shrink_elements(struct candidate *c, uint32_t site)
+enum reduced shrink_elements(struct shrink_candidate *c, uint32_t site)
 {
     struct value_ref ref;
     uint32_t rest = site;

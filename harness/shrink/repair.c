@@ -7,7 +7,7 @@
 enum { MOST_ELEMENTS = 2 * MAX_RANK, MOST_VALUE = 256 };
 
 /* Tries smaller values of one element; true: the operation then fits its record. */
-static bool repair_element(struct candidate *c, uint32_t operation, int32_t *value)
+static bool repair_element(struct shrink_candidate *c, uint32_t operation, int32_t *value)
 {
     const int32_t old = *value;
     const int32_t most = old > MOST_VALUE ? MOST_VALUE : old;
@@ -21,7 +21,7 @@ static bool repair_element(struct candidate *c, uint32_t operation, int32_t *val
     return false;
 }
 
-static bool repair_operation(struct candidate *c, uint32_t operation)
+static bool repair_operation(struct shrink_candidate *c, uint32_t operation)
 {
     const struct graph *g = &c->e.model.graph[0];
     const struct operation *o = &g->operation[operation];
@@ -38,7 +38,7 @@ static bool repair_operation(struct candidate *c, uint32_t operation)
     return false;
 }
 
-void candidate_repair(struct candidate *c)
+void candidate_repair(struct shrink_candidate *c)
 {
     struct call call;
     if (c->e.model.n_graphs > 1)

@@ -40,7 +40,7 @@ static void renumber(uint32_t *list, uint32_t n, const uint32_t *number)
         list[i] = number[list[i]];
 }
 
-static void remove_inputs(struct candidate *c, struct graph *g, const bool *read)
+static void remove_inputs(struct shrink_candidate *c, struct graph *g, const bool *read)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < g->n_inputs; k++)
@@ -51,7 +51,7 @@ static void remove_inputs(struct candidate *c, struct graph *g, const bool *read
     g->n_inputs = n;
 }
 
-static int tidy_graph(struct candidate *c, uint32_t index)
+static int tidy_graph(struct shrink_candidate *c, uint32_t index)
 {
     struct graph *g = &c->e.model.graph[index];
     bool *read = arena_alloc(c->arena, g->n_operands + 1, sizeof *read);
@@ -92,7 +92,7 @@ static void mark_graphs(const struct model *m, uint32_t index, bool *used)
             mark_graphs(m, m->graph[index].operand[i].subgraph, used);
 }
 
-static int tidy(struct candidate *c)
+static int tidy(struct shrink_candidate *c)
 {
     struct model *m = &c->e.model;
     bool *used = arena_alloc(c->arena, m->n_graphs, sizeof *used);
@@ -136,14 +136,13 @@ static void observe(const struct exec_event *event, void *user)
         shape[o->out[k]] = event->call->out[k]->shape;
 }
 
-static int run_reference(const struct candidate *c, struct shape **ret_shapes, struct why *w)
+static int run_reference(const struct shrink_candidate *c, struct shape **ret_shapes, struct why *w)
 {
     const struct model *m = &c->e.model;
     struct observation s = { .m = m, .shape = ret_shapes };
-    struct exec_options options = { .arena = c->arena,
-                                    .on_operation = observe,
-                                    .user = &s,
-                                    .max_iterations = 1000 };
+    struct exec_options options = {
+        .arena = c->arena, .on_operation = observe, .user = &s, .max_iterations = 1000
+    };
     struct plan *plan;
     struct result result;
     for (uint32_t g = 0; g < m->n_graphs; g++)
@@ -162,12 +161,11 @@ static int run_reference(const struct candidate *c, struct shape **ret_shapes, s
 
 static bool is_written(const struct operand *o, uint32_t graph)
 {
-    return o->life == LIFE_TEMPORARY || o->life == LIFE_OUTPUT ||
-           (graph && o->life == LIFE_INPUT);
+    return o->life == LIFE_TEMPORARY || o->life == LIFE_OUTPUT || (graph && o->life == LIFE_INPUT);
 }
 
 /* The shape to declare: dimensions that were unknown stay so, unless they are to be specified. */
-static struct shape declare(const struct candidate *c, const struct shape *was,
+static struct shape declare(const struct shrink_candidate *c, const struct shape *was,
                             const struct shape *computed)
 {
     struct shape s = *computed;
@@ -181,7 +179,7 @@ static struct shape declare(const struct candidate *c, const struct shape *was,
     return s;
 }
 
-static int infer_shapes(struct candidate *c, struct why *w)
+static int infer_shapes(struct shrink_candidate *c, struct why *w)
 {
     struct model *m = &c->e.model;
     struct shape **is = arena_alloc(c->arena, m->n_graphs, sizeof *is);
@@ -203,14 +201,13 @@ static int infer_shapes(struct candidate *c, struct why *w)
     for (uint32_t g = 0; g < m->n_graphs; g++)
         for (uint32_t i = 0; i < m->graph[g].n_operands; i++)
             if (is_written(&m->graph[g].operand[i], g))
-                m->graph[g].operand[i].tensor.shape =
-                    declare(c, &was[g][i], &is[g][i]);
+                m->graph[g].operand[i].tensor.shape = declare(c, &was[g][i], &is[g][i]);
     for (uint32_t k = 0; k < m->graph[0].n_inputs && c->specify; k++)
         m->graph[0].operand[m->graph[0].input[k]].tensor.shape = c->e.in[k].shape;
     return 0;
 }
 
-int candidate_settle(struct candidate *c, struct why *w)
+int candidate_settle(struct shrink_candidate *c, struct why *w)
 {
     struct graph *g = &c->e.model.graph[0];
     if (tidy(c) < 0)

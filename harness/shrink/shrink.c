@@ -38,16 +38,16 @@ static const struct reduction {
 /* The smallest candidate so far, and memory for the next one. */
 struct progress {
     struct trial *trial;
-    struct candidate best;
+    struct shrink_candidate best;
     struct check_result result; /* of best */
     struct arena *spare;
     struct arena *start_arena;
-    struct candidate start;
+    struct shrink_candidate start;
     struct check_result start_result;
 };
 
 /* Runs the candidate; if it fails as wanted, it is the best one. */
-static bool accept(struct progress *p, struct candidate *c)
+static bool accept(struct progress *p, struct shrink_candidate *c)
 {
     struct check_result r;
     if (!trial_fails(p->trial, &c->e, &r))
@@ -63,7 +63,7 @@ static bool reduce(struct progress *p, const struct reduction *r)
 {
     bool any = false;
     for (uint32_t site = 0; trial_over(p->trial) == SHRINK_COMPLETE;) {
-        struct candidate c;
+        struct shrink_candidate c;
         struct why why;
         arena_empty(p->spare, 1 << 20);
         if (candidate_copy(&p->best.e, p->spare, &c, &why) < 0)
@@ -73,8 +73,7 @@ static bool reduce(struct progress *p, const struct reduction *r)
             break;
         if (done == REDUCE_DONE)
             candidate_repair(&c);
-        bool accepted =
-            done == REDUCE_DONE && candidate_settle(&c, &why) >= 0 && accept(p, &c);
+        bool accepted = done == REDUCE_DONE && candidate_settle(&c, &why) >= 0 && accept(p, &c);
         any = any || accepted;
         if (!accepted) /* else the next one is at this site now */
             site = c.next > site ? c.next : site + 1;
@@ -121,8 +120,8 @@ static void add_expected(struct progress *p, struct shrunk *s)
     struct check c;
     struct why why;
     struct example with = p->best.e;
-    struct tensor *expected = arena_alloc(s->arena, p->best.e.model.graph[0].n_outputs + 1,
-                                          sizeof *expected);
+    struct tensor *expected =
+        arena_alloc(s->arena, p->best.e.model.graph[0].n_outputs + 1, sizeof *expected);
     if (!expected || p->result.verdict != VERDICT_FAIL ||
         check_begin(&c, &p->best.e, JUDGE_BOUND, &why) < 0)
         return;
@@ -197,7 +196,8 @@ int shrink_case(const struct shrink_request *request, struct shrunk *ret, struct
         .trial = &t, .best.arena = arena_new(0), .spare = arena_new(0), .start_arena = arena_new(0)
     };
     *ret = (struct shrunk){ 0 };
-    int r = p.best.arena && p.spare && p.start_arena ? trial_begin(&t, request, w) : why_no_memory(w);
+    int r =
+        p.best.arena && p.spare && p.start_arena ? trial_begin(&t, request, w) : why_no_memory(w);
     if (r == 0)
         r = begin(&p, ret, w);
     if (r == 0)

@@ -17,11 +17,11 @@ enum { SHRINK_EXECUTIONS_DEFAULT = 4000, SHRINK_SECONDS_DEFAULT = 60, SHRINK_BUC
 
 struct shrink_request {
     const struct example *example;
-    enum judge_kind judge; /* as asked for: AUTO is resolved */
-    const char *target;    /* URI */
-    double timeout;        /* seconds for one execution */
-    uint64_t executions;   /* the most that are made; 0: the default */
-    double seconds;        /* after which it ends at the latest; 0: the default */
+    enum judge_kind judge;             /* as asked for: AUTO is resolved */
+    const char *target;                /* URI */
+    double timeout;                    /* seconds for one execution */
+    uint64_t executions;               /* the most that are made; 0: the default */
+    double seconds;                    /* after which it ends at the latest; 0: the default */
     const volatile sig_atomic_t *stop; /* ends it when not 0; NULL: nothing does */
 };
 
@@ -35,20 +35,20 @@ enum shrink_end {
 extern const char *const shrink_end_name[];
 
 struct shrunk {
-    struct arena *arena;         /* owns the rest */
-    struct example example;      /* with operand names; with expected values if CTS judges it */
-    struct check_result first;   /* of the case as it was */
-    struct check_result result;  /* of the example */
-    char bucket[SHRINK_BUCKET];  /* structure of the example: equal for failures that are alike */
+    struct arena *arena;        /* owns the rest */
+    struct example example;     /* with operand names; with expected values if CTS judges it */
+    struct check_result first;  /* of the case as it was */
+    struct check_result result; /* of the example */
+    char bucket[SHRINK_BUCKET]; /* structure of the example: equal for failures that are alike */
     enum shrink_end end;
     uint64_t executions, deaths; /* deaths: of the driver's process */
     double seconds;
-    uint32_t n_operations;       /* of the main graph */
-    size_t n_elements;           /* of the largest operand */
+    uint32_t n_operations; /* of the main graph */
+    size_t n_elements;     /* of the largest operand */
 };
 
-/* Shrinks a case.  1: it conforms when it is run alone; ret->first has its verdict.  -1: an error of
- * Halcyon's own, or a case that cannot be shrunk.  The result is freed with shrunk_done(). */
+/* Shrinks a case.  1: it conforms when it is run alone; ret->first has its verdict.  -1: an error
+ * of Halcyon's own, or a case that cannot be shrunk.  The result is freed with shrunk_done(). */
 int shrink_case(const struct shrink_request *request, struct shrunk *ret, struct why *w);
 void shrunk_done(struct shrunk *s);
 

@@ -56,7 +56,8 @@ static void put_kind(const struct failure_row *row, char text[KIND_TEXT])
 /* NULL: out of memory. */
 static struct kind *find_kind(struct failures *f, const struct failure_row *row)
 {
-    struct kind k = { .target = row->target, .verdict = (enum verdict) row->verdict,
+    struct kind k = { .target = row->target,
+                      .verdict = (enum verdict) row->verdict,
                       .ordinal = row->ordinal };
     put_kind(row, k.text);
     for (uint32_t i = 0; i < f->n_kinds; i++)
@@ -103,7 +104,8 @@ static int record(struct failures *f, struct kind *k, const struct shrunk *s,
     FILE *memory = open_memstream(&text, &length);
     if (!memory)
         return why_no_memory(w);
-    struct why unwritable; /* a model that specifications cannot express has a bucket all the same */
+    struct why
+        unwritable; /* a model that specifications cannot express has a bucket all the same */
     bool written = shrunk_write(s, request, name, NULL, memory, &unwritable) == 0;
     int failed = fclose(memory) != 0 ? why_no_memory(w) : 0;
     k->bucket = strdup(s->bucket);
@@ -152,8 +154,8 @@ static int shrink_kinds(struct failures *f, const volatile sig_atomic_t *stop, s
         double left = SHRINK_RUN_TOTAL - (console_now() - begun);
         if (f->kind[i].bucket || left <= 0)
             continue;
-        TRY(shrink_kind(f, &f->kind[i], left < SHRINK_RUN_SECONDS ? left : SHRINK_RUN_SECONDS,
-                        stop, w));
+        TRY(shrink_kind(f, &f->kind[i], left < SHRINK_RUN_SECONDS ? left : SHRINK_RUN_SECONDS, stop,
+                        w));
         TRY(results_heartbeat(f->c->results, w));
         TRY(results_commit(f->c->results, w));
     }
@@ -182,7 +184,8 @@ static struct bucket_count *find_count(struct campaign *c, const struct kind *k)
         return NULL;
     c->bucket = larger;
     cases_name(c->cases, k->ordinal, name);
-    struct bucket_count b = { .target = k->target, .bucket = k->bucket ? strdup(k->bucket) : NULL,
+    struct bucket_count b = { .target = k->target,
+                              .bucket = k->bucket ? strdup(k->bucket) : NULL,
                               .first = k->bucket ? strdup(name) : NULL };
     larger[c->n_buckets++] = b;
     return k->bucket && (!b.bucket || !b.first) ? NULL : &larger[c->n_buckets - 1];

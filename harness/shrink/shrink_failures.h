@@ -1,8 +1,9 @@
 /* Shrinking at the end of a campaign.
  *
  * The failures of a run are sorted into kinds: target, verdict, operation and type that are blamed.
- * The first case of each kind is shrunk; its bucket is that of all of its kind, and kinds with equal
- * buckets become one.  So a frequent fault costs one shrinking, whatever the number of workers. */
+ * The first case of each kind is shrunk; its bucket is that of all of its kind, and kinds with
+ * equal buckets become one.  So a frequent fault costs one shrinking, whatever the number of
+ * workers. */
 #ifndef HARNESS_SHRINK_FAILURES_H
 #define HARNESS_SHRINK_FAILURES_H
 

@@ -11,17 +11,17 @@
 /* ---- names */
 
 struct naming {
-    struct candidate c; /* to bind operations; not changed */
+    struct shrink_candidate c; /* to bind operations; not changed */
     const char **name, **note;
 };
 
 /* Words that a Python variable may not be, or that the file itself uses. */
 static bool is_taken_word(const char *name)
 {
-    static const char *const words[] = { "and", "as",   "assert", "def",    "del",  "else", "for",
-                                         "from", "if",  "import", "in",     "is",   "lambda",
-                                         "main", "not", "or",     "pass",   "try",  "while",
-                                         "with", "return", NULL };
+    static const char *const words[] = { "and",    "as",   "assert", "def",    "del",  "else",
+                                         "for",    "from", "if",     "import", "in",   "is",
+                                         "lambda", "main", "not",    "or",     "pass", "try",
+                                         "while",  "with", "return", NULL };
     for (int i = 0; words[i]; i++)
         if (!strcmp(words[i], name))
             return true;
@@ -100,7 +100,8 @@ static void put_header(const struct shrunk *s, const struct shrink_request *r, c
     if (c->operation[0])
         buffer_printf(b, "operation: %s, %s\n", c->operation, c->type);
     if (c->output >= 0 && c->wrong)
-        buffer_printf(b, "worst element: output %d %s: expected %.9g, got %.9g, allowed error %.3g\n",
+        buffer_printf(b,
+                      "worst element: output %d %s: expected %.9g, got %.9g, allowed error %.3g\n",
                       c->output, c->place, c->expected, c->actual, c->bound);
     buffer_printf(b, "bucket: %s\n", s->bucket);
     buffer_puts(b, "this test:     halcyon run ");

@@ -268,5 +268,5 @@ enum shrink_end trial_over(const struct trial *t)
     if (t->executions >= most)
         return SHRINK_EXECUTIONS;
     return (double) (clock_steady_ns() - t->begun) * 1e-9 >= seconds ? SHRINK_SECONDS
-                                                                      : SHRINK_COMPLETE;
+                                                                     : SHRINK_COMPLETE;
 }

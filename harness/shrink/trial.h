@@ -10,8 +10,9 @@ enum { TRIAL_KIND = 256 };
 /* The way in which a case fails: what must stay the same. */
 struct trial_kind {
     enum verdict verdict;
-    char text[TRIAL_KIND]; /* of failures that are not numbers: stage, status, words of the reason */
-    bool is_nan;           /* of wrong numbers: the worst element is NaN */
+    char
+        text[TRIAL_KIND]; /* of failures that are not numbers: stage, status, words of the reason */
+    bool is_nan;          /* of wrong numbers: the worst element is NaN */
 };
 
 struct trial {
