@@ -28,7 +28,7 @@ static void put_attributes(const struct call *call, char *text)
 {
     bool any = false;
     for (uint32_t k = 0; k < call->n_in; k++) {
-        const struct role *r = candidate_role(call, k);
+        const struct role *r = call_role(call, k);
         const struct tensor *t = call->arg[k];
         double plain = plain_value(r);
         if (r->dims || !t || !t->data || (plain < 0 && !has_default(r)))

@@ -193,8 +193,3 @@ bool candidate_bind(const struct shrink_candidate *c, uint32_t graph, uint32_t o
     struct why why = { 0 };
     return op_bind(op, in, o->n_in, out, o->n_out, false, ret_call, &why) >= 0;
 }
-
-const struct role *candidate_role(const struct call *call, uint32_t k)
-{
-    return call_role(call, k);
-}

@@ -38,8 +38,6 @@ int candidate_settle(struct shrink_candidate *c, struct why *w);
  * it is not in the catalogue, or does not fit.  The call is valid until the candidate changes. */
 bool candidate_bind(const struct shrink_candidate *c, uint32_t graph, uint32_t operation,
                     struct call *ret_call);
-/* The role of input `k` of a bound operation. */
-const struct role *candidate_role(const struct call *call, uint32_t k);
 
 /* All values of the example, inputs first; omitted ones are left out.  In the arena. */
 uint32_t candidate_values(const struct shrink_candidate *c, struct value_ref **ret_refs);

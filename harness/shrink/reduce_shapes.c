@@ -56,7 +56,7 @@ static void tie_operation(struct ties *t, const struct graph *g, const struct op
             continue;
         uint32_t last = (uint32_t) call->op->n_out - 1, out = is_out ? k - o->n_in : 0;
         const struct role *r =
-            is_out ? &call->op->out[out < last ? out : last] : candidate_role(call, k);
+            is_out ? &call->op->out[out < last ? out : last] : call_role(call, k);
         uint32_t rank = g->operand[at].tensor.shape.rank;
         for (uint32_t d = 0; d < rank; d++) {
             int letter = letter_of(r, call, rank, d) & 127;

@@ -162,7 +162,7 @@ static enum reduced omit(struct shrink_candidate *c, const struct call *call, st
         return REDUCE_NOTHING;
     memcpy(all, g->operand, g->n_operands * sizeof *all);
     for (uint32_t k = 0; k < o->n_in; k++) {
-        if (!call->arg[k] || !candidate_role(call, k)->optional ||
+        if (!call->arg[k] || !call_role(call, k)->optional ||
             !dtype_info[call->arg[k]->dtype].tensor)
             continue;
         if (at >= from && at < from + length) {
@@ -196,13 +196,11 @@ enum reduced shrink_optional(struct shrink_candidate *c, uint32_t site)
         (size_t) (o - c->e.model.graph[0].operation) >= c->e.model.graph[0].n_operations)
         return REDUCE_NOTHING;
     for (uint32_t k = 0; k < o->n_in; k++)
-        n += call.arg[k] && candidate_role(&call, k)->optional &&
-             dtype_info[call.arg[k]->dtype].tensor;
+        n += call.arg[k] && call_role(&call, k)->optional && dtype_info[call.arg[k]->dtype].tensor;
     if (site < MAX_ROLES) {
         if (site >= o->n_in)
             c->next = first + MAX_ROLES;
-        if (site >= o->n_in || !candidate_role(&call, site)->optional ||
-            candidate_role(&call, site)->placed)
+        if (site >= o->n_in || !call_role(&call, site)->optional || call_role(&call, site)->placed)
             return REDUCE_NOTHING;
         o->n_in = site;
         return REDUCE_DONE;

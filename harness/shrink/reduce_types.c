@@ -50,12 +50,12 @@ static bool convert_operation(struct shrink_candidate *c, uint32_t operation, bo
     struct call call;
     if (!candidate_bind(c, 0, operation, &call))
         return false;
-    const struct role *first = candidate_role(&call, 0);
+    const struct role *first = call_role(&call, 0);
     const struct typing *row = first->slot >= 0 ? row_with(call.op, first->slot, DT_F32) : NULL;
     if (!row || call.op->control_kind != CONTROL_NONE)
         return false;
     for (uint32_t k = 0; k < o->n_in; k++) {
-        enum dtype to = role_type(candidate_role(&call, k), row);
+        enum dtype to = role_type(call_role(&call, k), row);
         *ret_changed = *ret_changed || c->e.model.graph[0].operand[o->in[k]].tensor.dtype != to;
         if (!convert(c, o->in[k], to))
             return false;
@@ -204,7 +204,7 @@ static bool is_weight(const struct shrink_candidate *c, uint32_t operand, bool *
         for (uint32_t k = 0; k < g->operation[i].n_in; k++)
             if (g->operation[i].in[k] == operand && candidate_bind(c, 0, i, &call)) {
                 *ret_found = true;
-                return candidate_role(&call, k)->needs & NEEDS_CONST;
+                return call_role(&call, k)->needs & NEEDS_CONST;
             }
     return false;
 }

@@ -86,7 +86,7 @@ static double default_of(const struct shrink_candidate *c, const struct value_re
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_in; k++)
             if (g->operation[i].in[k] == ref->operand && candidate_bind(c, ref->graph, i, &call))
-                return candidate_role(&call, k)->otherwise;
+                return call_role(&call, k)->otherwise;
     return 0;
 }
 

@@ -8,8 +8,6 @@
 #include "harness/shrink/reductions.h"
 #include "harness/shrink/trial.h"
 
-const char *const shrink_end_name[] = { "complete", "executions", "seconds", "stopped" };
-
 /* In this order, big steps first, again and again until none applies. */
 static const struct reduction {
     const char *name;

@@ -31,8 +31,6 @@ enum shrink_end {
     SHRINK_SECONDS,    /* the time is */
     SHRINK_STOPPED
 };
-/* "complete", "executions", "seconds", "stopped". */
-extern const char *const shrink_end_name[];
 
 struct shrunk {
     struct arena *arena;        /* owns the rest */

@@ -65,7 +65,7 @@ static void name_operation(struct naming *n, const struct operation *o)
     struct call call;
     bool bound = candidate_bind(&n->c, 0, (uint32_t) (o - n->c.e.model.graph[0].operation), &call);
     for (uint32_t k = 0; bound && k < o->n_in; k++)
-        name_operand(n, o->in[k], candidate_role(&call, k));
+        name_operand(n, o->in[k], call_role(&call, k));
     for (uint32_t k = 0; op && k < o->n_out; k++)
         name_operand(n, o->out[k], &op->out[(int) k < op->n_out ? (int) k : op->n_out - 1]);
 }
