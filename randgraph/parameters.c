@@ -206,6 +206,7 @@ static const struct parameter table[] = {
     { .key = "constant", .set = set_share, .put = put_share, .member = MEMBER(constant) },
     { .key = "control-flow", .set = set_share, .put = put_share, .member = MEMBER(control_flow) },
     { .key = "weights", .set = set_weights, .put = put_weights },
+    { .key = "ways", .set = set_share, .put = put_share, .member = MEMBER(ways) },
 };
 #undef MEMBER
 

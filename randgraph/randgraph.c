@@ -12,6 +12,7 @@ const struct randgraph_options randgraph_default = {
     .relaxed = 0.1,
     .constant = 0.5,
     .control_flow = 0.1,
+    .ways = 0.2,
 };
 
 #define TYPE(id) (1u << DT_##id)

@@ -65,6 +65,8 @@ struct randgraph_options {
     double control_flow;       /* share of graphs that may contain IF and WHILE */
     const char *only;          /* the only operation of the main graph; NULL: any */
     const struct randgraph_weights *weights; /* NULL: the defaults */
+    double ways; /* not of the graph: share of the graphs that are also executed in other ways
+                    (harness/check/variation.h) */
 };
 extern const struct randgraph_options randgraph_default;
 

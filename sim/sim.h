@@ -147,6 +147,17 @@ struct outcome {
     struct hal_timing timing; /* nanoseconds; HAL_NO_TIME if not reported */
 };
 
+/* How a model is prepared and executed other than plainly. */
+struct target_variation {
+    enum hal_preference preference;
+    enum hal_priority priority;
+    bool from_cache; /* prepared from the cache that a first preparation has written, if the driver
+                        caches it; else plainly */
+    bool between;    /* the prepared model executes the request, then one with other inputs, and
+                        then the request again, whose results count */
+    uint32_t shift;  /* bytes, a multiple of 4, that arguments lie farther behind in their pools */
+};
+
 struct target_run_options {
     bool only_query_support; /* only get_supported_operations(); if all are, the run ends at
                                 STAGE_PREPARE */
@@ -155,8 +166,9 @@ struct target_run_options {
     uint64_t allowance_ns;    /* added to the time-out of a driver in a process of its own */
     uint64_t deadline_ns;     /* 0: none */
     uint64_t loop_timeout_ns; /* 0: default */
-    enum execution_way way;   /* synchronous: asynchronous before HAL 1.2.  One that the driver's
-                                 version or its prepared model does not have: not_passed tells */
+    const struct target_variation *vary; /* NULL: plainly */
+    enum execution_way way; /* synchronous: asynchronous before HAL 1.2.  One that the driver's
+                               version or its prepared model does not have: not_passed tells */
 };
 
 /* Runs a model once on the driver: get_supported_operations(), prepare, execute, with guard bytes

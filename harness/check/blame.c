@@ -31,7 +31,7 @@ bool blame_applies(const struct check *c, const struct check_result *failed)
     default: return false;
     }
     /* A driver that does not even open, or answer, says nothing about a single operation. */
-    return !c->example->expect_failure && !c->itself &&
+    return !failed->varied && !c->example->expect_failure && !c->itself &&
            (c->example->model.graph[0].n_operations > 1 ||
             strcmp(failed->stage, stage_name[STAGE_SUPPORTED]) != 0);
 }

@@ -29,6 +29,8 @@ struct cases {
     bool keep_going;  /* a bad file that the user names is treated like one in a folder, too */
     unsigned threads; /* threads that load a file; 0: the calling one */
     struct randgraph_options graphs;
+    double ways;          /* share of the cases from files that are also run in another way
+                             (harness/check/variation.h); random graphs have it in their options */
     uint64_t seed, first; /* case i is graph first + i */
     uint64_t *index;      /* after cases_select(): case i is graph or name index[i]; else NULL */
 };

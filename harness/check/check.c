@@ -200,15 +200,22 @@ static bool traps_inputs(const struct example *e)
 int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
               struct check_result *ret_result)
 {
+    const struct target_run_options options = { .measure = true,
+                                                .trap_inputs = traps_inputs(c->example),
+                                                .allowance_ns = check_extra_ns(c) };
+
+    return check_run_as(c, t, &options, ret_outcome, ret_result);
+}
+
+int check_run_as(struct check *c, struct target *t, const struct target_run_options *options,
+                 struct outcome *ret_outcome, struct check_result *ret_result)
+{
     struct check_result r = check_without_outcome(VERDICT_ERROR, c->judge);
-    struct target_run_options options = { .measure = true,
-                                          .trap_inputs = traps_inputs(c->example),
-                                          .allowance_ns = check_extra_ns(c) };
     struct why why = { 0 };
     uint64_t begin = clock_steady_ns();
     c->itself = strcmp(target_uri(t), "golden") == 0;
-    int ran = target_run(t, &c->example->model, c->example->in, c->out_shape, &options, ret_outcome,
-                         &why);
+    int ran =
+        target_run(t, &c->example->model, c->example->in, c->out_shape, options, ret_outcome, &why);
     r.ms = (double) (clock_steady_ns() - begin) * 1e-6;
     if (ran < 0)
         snprintf(r.why, sizeof r.why, "%s", why.text);

@@ -55,7 +55,9 @@ struct check_result {
     uint64_t element; /* row-major index in it */
     double expected, actual, bound, ratio;
     char place[128], operation[64], type[40]; /* "[0,3,2]"; producer and type of the output */
-    struct blamed blamed;                     /* of a verdict that is not conforming */
+    bool varied;          /* the plain run conforms; the verdict is that of another way of execution
+                             (harness/check/variation.h) */
+    struct blamed blamed; /* of a verdict that is not conforming */
 };
 
 struct parts; /* harness/check/part.h */
@@ -76,6 +78,7 @@ struct check {
     struct shape *out_shape; /* of the main graph's outputs: expected, computed or declared */
     char reference_why[480]; /* why there is no reference result; "" if there is one or none needed
                               */
+    double ways;             /* share of the cases from files that are run in another way, too */
     bool by_layers;          /* also run operation by operation: harness/check/per_op_check.h */
     struct parts *parts;     /* check_parts(); NULL: not needed yet, or parts_why */
     char parts_why[240];
@@ -103,6 +106,9 @@ uint64_t check_extra_ns(const struct check *c);
  * is to be passed to check_judge(), which frees it. */
 int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
               struct check_result *ret_result);
+/* The same with these options. */
+int check_run_as(struct check *c, struct target *t, const struct target_run_options *options,
+                 struct outcome *ret_outcome, struct check_result *ret_result);
 /* Judges an outcome into *r and frees it.  A pass compares at least one element, or all that there
  * is: the failure of the execution, where the example requires that, or the shapes, where no output
  * has elements.  Otherwise the verdict is UNDECIDED.  With target `golden` and judge BOUND, where

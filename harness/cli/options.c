@@ -355,6 +355,19 @@ static int set_level(struct options *o, const char *value, struct why *w)
     return randgraph_set(&o->graphs, "level", value, w);
 }
 
+static int set_graph_ways(struct options *o, const char *value, struct why *w)
+{
+    return randgraph_set(&o->graphs, "ways", value, w);
+}
+
+static int set_ways(struct options *o, const char *value, struct why *w)
+{
+    struct randgraph_options share = randgraph_default;
+    TRY(randgraph_set(&share, "ways", value, w));
+    o->ways = share.ways;
+    return 0;
+}
+
 static int set_format(struct options *o, const char *value, struct why *w)
 {
     o->format = value;
@@ -438,6 +451,13 @@ static const struct option_row rows[] = {
     { "max-dim", 0, "N", CMD_RANDOM, "largest dimension of an input, 1 to 64", set_max_dim },
     { "level", 0, "L", CMD_RANDOM, "highest feature level that a graph may need, 1 to 8",
       set_level },
+    { "ways", 0, "SHARE", CMD_RANDOM,
+      "share of the graphs, 0 to 1, that are also executed in another way: asynchronously, in a "
+      "burst, fenced, reusable, from the cache, after other inputs, with another preference "
+      "(default 0.2)",
+      set_graph_ways },
+    { "ways", 0, "SHARE", CMD_RUN | CMD_REPLAY,
+      "share of the cases, 0 to 1, that are also executed in another way (default 0)", set_ways },
     { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_LEVELS | CMD_SHRINK,
       "only cases with this name, which may contain wildcards", MEMBER(case_glob) },
     { "case", 0, "NAME", CMD_CAMPAIGN,

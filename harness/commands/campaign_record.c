@@ -65,6 +65,8 @@ static char *options_json(const struct chosen_cases *chosen)
     else
         json_object_set_new(j, "paths", strings_json(o->argument, o->n_arguments));
     chosen_cases_put_json(chosen, j);
+    if (o->ways > 0)
+        json_object_set_new(j, "ways", json_real(o->ways));
     if (o->rerun)
         json_object_set_new(j, "rerun", json_integer(o->rerun));
     if (o->memory_limit)
@@ -95,6 +97,8 @@ static char *command_line(const struct chosen_cases *chosen)
     }
     options_put_rules(&b, o);
     chosen_cases_put_command(chosen, &b);
+    if (o->ways > 0)
+        buffer_printf(&b, " --ways %.17g", o->ways);
     if (o->rerun)
         buffer_printf(&b, " --rerun %u", o->rerun);
     options_put_memory_limit(&b, o);

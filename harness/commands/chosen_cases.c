@@ -109,6 +109,8 @@ static int use_options(struct chosen_cases *c, const json_t *j, struct why *w)
     for (int i = JUDGE_CTS; o->judge == JUDGE_AUTO && judge && i <= JUDGE_BOUND; i++)
         if (!strcmp(judge, judge_name[i]))
             o->judge = (enum judge_kind) i;
+    if (!(o->ways > 0))
+        o->ways = json_number_value(json_object_get(j, "ways"));
     for (uint32_t t = 0; !o->n_targets && t < c->repeated.n_targets; t++)
         o->target[t] = c->repeated.target[t];
     if (!o->n_targets)

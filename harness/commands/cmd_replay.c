@@ -63,6 +63,7 @@ static int run_again(struct found_case *p, struct why *w)
     TRY(prepare_debugging(p, w));
     o->verbosity = o->verbosity < 0 ? -1 : 1;
     o->jobs = 1;
+    p->cases.ways = o->ways;
     struct campaign c = { .options = o,
                           .cases = &p->cases,
                           .judge = o->judge,

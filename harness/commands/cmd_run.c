@@ -95,6 +95,7 @@ static int load_files(struct chosen_cases *c, struct cases *cases, struct why *w
     TRY(options_expect(o, 1, 1 << 20, "PATH", w));
     REQUIRE(w, o->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
     cases->threads = o->jobs;
+    cases->ways = o->ways;
     for (int i = 0; i < o->n_arguments; i++)
         TRY(cases_load(cases, o->argument[i], NULL, w));
     TRY(chosen_cases_select(c, cases, " ('halcyon levels PATH' lists the names)", w));

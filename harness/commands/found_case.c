@@ -38,6 +38,8 @@ int found_case_use_options(struct found_case *p, struct why *w)
     const char *judge = json_string_value(json_object_get(j, "judge"));
     if (p->o->judge == JUDGE_AUTO && judge && strcmp(judge, "auto"))
         p->effective.judge = !strcmp(judge, "cts") ? JUDGE_CTS : JUDGE_BOUND;
+    if (!(p->effective.ways > 0))
+        p->effective.ways = json_number_value(json_object_get(j, "ways"));
     json_decref(j);
     for (uint32_t t = 0; !p->o->n_targets && t < p->found.n_targets; t++)
         p->effective.target[p->effective.n_targets++] = p->found.target[t];

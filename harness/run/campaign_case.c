@@ -102,6 +102,8 @@ static void put_replay(const struct campaign *c, uint64_t ordinal, const char *n
     }
     buffer_puts(b, " -d ");
     buffer_put_quoted(b, c->target[target]);
+    if (file && c->cases->ways > 0)
+        buffer_printf(b, " --ways %.17g", c->cases->ways);
     if (o->judge != JUDGE_AUTO)
         buffer_printf(b, " --judge %s", judge_name[o->judge]);
     if (o->timeout < 10 || o->timeout > 10)
@@ -292,10 +294,12 @@ static void clean_blamed(struct blamed *b)
 static int read_result(const struct campaign *c, uint32_t target, const void *bytes,
                        struct check_result *ret, struct why *w)
 {
-    unsigned char lost, died;
+    unsigned char lost, died, varied;
     memcpy(&lost, (const char *) bytes + offsetof(struct check_result, lost), 1);
     memcpy(&died, (const char *) bytes + offsetof(struct check_result, died), 1);
-    REQUIRE(w, lost <= 1 && died <= 1, "a verdict is out of range: lost %u, died %u", lost, died);
+    memcpy(&varied, (const char *) bytes + offsetof(struct check_result, varied), 1);
+    REQUIRE(w, lost <= 1 && died <= 1 && varied <= 1,
+            "a verdict is out of range: lost %u, died %u, varied %u", lost, died, varied);
     memcpy(ret, bytes, sizeof *ret);
     REQUIRE(w,
             target < c->n_targets && ret->verdict < VERDICT_COUNT && ret->was < VERDICT_COUNT &&

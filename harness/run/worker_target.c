@@ -11,6 +11,7 @@
 #include "golden/math/farmhash.h"
 #include "harness/check/blame.h"
 #include "harness/check/per_op_check.h"
+#include "harness/check/variation.h"
 #include "harness/run/campaign_worker.h"
 
 /* LATE_US: how long late writes of a case that is run again alone are waited for; LATE_LOOKS: how
@@ -97,6 +98,8 @@ static struct ending run_once(struct worker_state *s, struct check *check, uint3
     struct target *target = s->target[t].target;
     struct outcome outcome;
     struct ending e = { 0 };
+    struct run_outputs plain;
+    bool is_varied = variation_is_drawn(check->example->name, check->ways);
     bool traced = begin_run(check, target);
     worker_mark(s, PHASE_TARGET, t);
     worker_pool_allow(s->link, check_extra_ns(check));
@@ -105,6 +108,7 @@ static struct ending run_once(struct worker_state *s, struct check *check, uint3
     worker_mark(s, PHASE_JUDGE, t);
     if (ran >= 0) {
         keep_ending(s, t, &outcome, &e);
+        is_varied = is_varied && run_outputs_take(&outcome, check->arena, &plain);
         judge(check, &outcome, &e.result, detail);
     }
     if (traced)
@@ -112,6 +116,11 @@ static struct ending run_once(struct worker_state *s, struct check *check, uint3
     worker_mark(s, PHASE_TARGET, t);
     worker_pool_allow(s->link, check_extra_ns(check));
     per_op_check_run(check, target, &e.result, detail);
+    if (ran >= 0 && is_varied && verdict_conforming(e.result.verdict)) {
+        worker_mark(s, PHASE_TARGET, t);
+        worker_pool_allow(s->link, 4 * check_extra_ns(check));
+        variation_run(check, target, &plain, &e.result, detail);
+    }
     return e;
 }
 

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/client/runtime.h"
+#include "sim/client/case_run.h"
+#include "sim/hal/hal_convert.h"
 
 _Static_assert(sizeof(((struct host_answers *) 0)->begun) >= TARGET_STEPS * sizeof(uint64_t),
                "host_answers.begun has a place for each step");
@@ -44,19 +45,34 @@ static bool prepare(struct target *t, const struct host_case *run, struct host_a
     if (run->only_query_support)
         return false;
     struct client_end end;
-    *ret_prepared =
-        driver_client_prepare(&t->client, t->driver->hal_version, run->model, &run->prepare, &end);
+    *ret_prepared = (run->from_cache ? driver_client_prepare_cached : driver_client_prepare)(
+        &t->client, t->driver->hal_version, run->model, &run->prepare, &end);
     take_end(t, &end, a);
     return a->status == HAL_NONE && !a->violation[0];
+}
+
+/* The request, then the one with other inputs, which may fail; the status of the former. */
+static enum hal_status execute_before(struct target *t, const struct host_case *run,
+                                      struct hal_prepared_model *p, struct hal_result *result,
+                                      struct host_answers *a)
+{
+    const struct hal_request *const request[] = { &run->request, &run->other };
+    enum hal_status status[COUNT(request)];
+
+    for (int i = 0; i < COUNT(request); i++) {
+        struct client_end end;
+        driver_client_execute(&t->client, (enum execution_way) run->way, p, t->driver->hal_version,
+                              request[i], &run->execution, result, NULL, &end);
+        take_end(t, &end, a);
+        status[i] = end.status;
+    }
+    return status[0];
 }
 
 static void execute(struct target *t, const struct host_case *run, struct hal_prepared_model *p,
                     struct host_answers *a)
 {
-    struct hal_result result = { .shapes = run->shapes,
-                                 .capacity = run->n_shapes,
-                                 .n_shapes = UINT32_MAX, /* a driver must write it */
-                                 .timing = { 0, 1 } };
+    struct hal_result result = { .shapes = run->shapes, .capacity = run->n_shapes };
 
     a->lacks = !p->methods || !p->methods->release ? HOST_LACKS_RELEASE
                : !execution_way_has_method((enum execution_way) run->way, p->methods)
@@ -66,9 +82,17 @@ static void execute(struct target *t, const struct host_case *run, struct hal_pr
         return;
     a->stage = STAGE_EXECUTE;
     struct client_end end;
+    const bool between = run->other.n_pools;
+    const enum hal_status first = between ? execute_before(t, run, p, &result, a) : HAL_NONE;
+    result.n_shapes = UINT32_MAX; /* a driver must write it */
+    result.timing = (struct hal_timing){ 0, 1 };
     driver_client_execute(&t->client, (enum execution_way) run->way, p, t->driver->hal_version,
                           &run->request, &run->execution, &result, NULL, &end);
     take_end(t, &end, a);
+    if (between && !a->violation[0] && case_run_differs(first, end.status))
+        snprintf(a->violation, sizeof(a->violation),
+                 "a request ends with %s, and with %s after one with other inputs",
+                 hal_status_name(first), hal_status_name(end.status));
     a->n_shapes = result.n_shapes;
     a->timing = result.timing;
 }

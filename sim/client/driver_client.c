@@ -1,7 +1,10 @@
+#define _GNU_SOURCE
 #include "sim/client/driver_client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim/base/failure_text.h"
@@ -108,6 +111,61 @@ struct hal_prepared_model *driver_client_prepare(struct driver_client *c, enum h
     if (w->prepared && w->prepared->methods && w->prepared->methods->release)
         w->prepared->methods->release(w->prepared);
     return NULL;
+}
+
+/* Empty files for a cache; false: none are needed, or cannot be created. */
+static bool open_cache(struct hal_driver *d, int file[2][HAL_MAX_CACHE_FILES],
+                       struct hal_cache *ret)
+{
+    uint32_t n[2] = { 0, 0 };
+
+    if (d->hal_version < HAL_1_2 || !d->get_number_of_cache_files_needed ||
+        !d->prepare_model_from_cache ||
+        d->get_number_of_cache_files_needed(d, &n[0], &n[1]) != HAL_NONE ||
+        n[0] > HAL_MAX_CACHE_FILES || n[1] > HAL_MAX_CACHE_FILES || n[0] + n[1] == 0)
+        return false;
+    *ret = (struct hal_cache){ n[0], n[1], file[0], file[1], { 0x5a } };
+    bool opened = true;
+    for (int kind = 0; kind < 2; kind++)
+        for (uint32_t i = 0; i < n[kind]; i++) {
+            file[kind][i] = memfd_create("cache", MFD_CLOEXEC);
+            opened = opened && file[kind][i] >= 0;
+        }
+    return opened;
+}
+
+static void close_cache(int file[2][HAL_MAX_CACHE_FILES])
+{
+    for (int kind = 0; kind < 2; kind++)
+        for (uint32_t i = 0; i < HAL_MAX_CACHE_FILES; i++)
+            if (file[kind][i] >= 0)
+                close(file[kind][i]);
+}
+
+struct hal_prepared_model *driver_client_prepare_cached(struct driver_client *c,
+                                                        enum hal_version entry,
+                                                        const struct hal_model *model,
+                                                        const struct hal_prepare_config *config,
+                                                        struct client_end *ret_end)
+{
+    int file[2][HAL_MAX_CACHE_FILES];
+    struct hal_prepare_config cached = *config;
+    struct hal_prepared_model *p = NULL;
+
+    memset(file, 0xff, sizeof(file));
+    bool may_restore = open_cache(c->driver, file, &cached.cache);
+    if (may_restore) {
+        p = driver_client_prepare(c, entry, model, &cached, ret_end);
+        may_restore = p && !ret_end->violation[0] && p->methods && p->methods->release;
+    }
+    if (may_restore) {
+        p->methods->release(p);
+        p = driver_client_prepare(c, entry, NULL, &cached, ret_end);
+    }
+    close_cache(file);
+    if (p || (may_restore && ret_end->violation[0]))
+        return p;
+    return driver_client_prepare(c, entry, model, config, ret_end);
 }
 
 /* ---- executing */

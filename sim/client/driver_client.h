@@ -50,6 +50,14 @@ struct hal_prepared_model *driver_client_prepare(struct driver_client *c, enum h
                                                  const struct hal_prepare_config *config,
                                                  struct client_end *ret_end);
 
+/* The same with a cache: prepares the model, which writes to the cache, releases it, and restores
+ * it. Where the driver needs no cache files, or does not restore it, prepares it without. */
+struct hal_prepared_model *driver_client_prepare_cached(struct driver_client *c,
+                                                        enum hal_version entry,
+                                                        const struct hal_model *model,
+                                                        const struct hal_prepare_config *config,
+                                                        struct client_end *ret_end);
+
 /* The ways of execution, by enum execution_way. */
 struct execution_way_info {
     const char *name;   /* "synchronous", ... */

@@ -192,7 +192,8 @@ static bool put_inputs(struct case_run *c, struct lent_arrays *l, bool trapping,
 {
     struct lent_memory *m = &c->t->hosted->process.memory;
     uint32_t n = c->m->graph[0].n_inputs;
-    size_t size = HOSTED_LEAD, at = HOSTED_LEAD;
+    const size_t shift = case_run_shift(c);
+    size_t size = HOSTED_LEAD + shift, at = HOSTED_LEAD + shift;
     uint8_t *block = NULL;
 
     for (uint32_t i = 0; i < n && !trapping; i++)
@@ -225,17 +226,16 @@ static bool put_outputs(struct case_run *c, struct hal_argument *args,
 {
     for (uint32_t i = 0; i < c->m->graph[0].n_outputs; i++) {
         size_t length = c->out_length[i] ? c->out_length[i] : 1;
-        if (!lend(c, length + HOSTED_LEAD, &c->region[i]))
+        const size_t lead = HOSTED_LEAD + case_run_shift(c);
+        if (!lend(c, length + lead, &c->region[i]))
             return false;
-        c->region[i].at += HOSTED_LEAD;
+        c->region[i].at += lead;
         c->region[i].length = length;
-        args[i] = case_run_output_argument(c, i, *n_pools, HOSTED_LEAD);
-        pools[(*n_pools)++].memory = (struct hal_memory){ HAL_MEMORY_ADDRESS,
-                                                          HAL_MEMORY_READ | HAL_MEMORY_WRITE,
-                                                          c->region[i].at - HOSTED_LEAD,
-                                                          -1,
-                                                          0,
-                                                          length + HOSTED_LEAD };
+        args[i] = case_run_output_argument(c, i, *n_pools, lead);
+        pools[(*n_pools)++].memory = (struct hal_memory){
+            HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, c->region[i].at - lead, -1, 0,
+            length + lead
+        };
     }
     return true;
 }
@@ -261,12 +261,34 @@ static int put_request(struct case_run *c, struct lent_arrays *l, bool trapping)
                           c->w);
 }
 
+/* The request with other inputs, which are in its first pool.  False: they do not fit. */
+static bool put_other(struct case_run *c, const struct lent_arrays *l,
+                      const struct hal_request *request, struct hal_request *ret)
+{
+    struct arena *a = c->t->hosted->process.memory.arena;
+    struct hal_request_pool *pools =
+        arena_copy(a, request->pools, request->n_pools * sizeof *pools);
+    const uint8_t *from = pools ? pools[0].memory.address : NULL;
+    uint8_t *block = from ? arena_copy(a, from, pools[0].memory.size) : NULL;
+
+    if (!block)
+        return false;
+    for (uint32_t i = 0; i < c->m->graph[0].n_inputs; i++)
+        if (c->in[i].data)
+            case_run_put_other(&c->in[i], block + (l->input[i] - from));
+    pools[0].memory.address = block;
+    *ret = *request;
+    ret->pools = pools;
+    return true;
+}
+
 /* Puts everything that the driver needs into shared memory.  1: it does not fit. */
 static int put_case(struct case_run *c, const struct hal_model *model, bool trapping,
                     struct lent_arrays *l)
 {
     struct host_process *p = &c->t->hosted->process;
     struct arena *a = p->memory.arena;
+    const struct target_variation *vary = c->options->vary;
     uint32_t n_outputs = c->m->graph[0].n_outputs;
     struct hal_model copy;
     struct hal_request request;
@@ -282,7 +304,8 @@ static int put_case(struct case_run *c, const struct hal_model *model, bool trap
                                .model = m,
                                .n_shapes = n_outputs,
                                .way = case_run_way(c),
-                               .only_query_support = c->options->only_query_support };
+                               .only_query_support = c->options->only_query_support,
+                               .from_cache = vary && vary->from_cache };
     TRY(case_run_configure_preparation(c, &run->prepare));
     TRY(case_run_configure_execution(c, &run->execution));
     if (!lend(c, m->main.n_operations * sizeof(bool), &l->supported) ||
@@ -297,6 +320,8 @@ static int put_case(struct case_run *c, const struct hal_model *model, bool trap
         if (rc)
             return rc;
         run->request = request;
+        if (vary && vary->between && !put_other(c, l, &run->request, &run->other))
+            return 1;
     }
     p->calls->run = run;
     return 0;
@@ -307,16 +332,16 @@ static void enlarge(struct case_run *c, const struct hal_model *m)
 {
     struct host_options *o = &c->t->hosted->options;
     const struct graph *g = &c->m->graph[0];
+    const size_t lead = HOSTED_LEAD + case_run_shift(c);
     size_t arena = 1 << 20, largest = 1 << 16;
 
     arena += 2 * m->operand_values_length;
     for (uint32_t i = 0; i < m->n_pools; i++)
         arena += m->pools[i].size + HOSTED_LEAD;
     for (uint32_t i = 0; i < g->n_inputs; i++)
-        arena += tensor_bytes(&c->in[i]) + (size_t) 4 * HOSTED_LEAD;
+        arena += 2 * (tensor_bytes(&c->in[i]) + 4 * lead); /* other ones, too */
     for (uint32_t i = 0; i < g->n_outputs; i++)
-        largest =
-            c->out_length[i] + HOSTED_LEAD > largest ? c->out_length[i] + HOSTED_LEAD : largest;
+        largest = c->out_length[i] + lead > largest ? c->out_length[i] + lead : largest;
     for (uint32_t k = 0; k <= m->n_referenced; k++) {
         const struct hal_subgraph *s = k ? &m->referenced[k - 1] : &m->main;
         arena += s->n_operands * (size_t) 1024 + s->n_operations * (size_t) 1024;
@@ -333,7 +358,7 @@ static void enlarge(struct case_run *c, const struct hal_model *m)
 static int submit(struct case_run *c, const struct hal_model *m, struct lent_arrays *l,
                   struct host_death *ret_death)
 {
-    bool trapping = c->options->trap_inputs;
+    bool trapping = c->options->trap_inputs && !c->options->vary;
 
     for (int attempt = 0; attempt < 3; attempt++) {
         int rc = ensure_process(c->t, ret_death, c->w);

@@ -62,10 +62,12 @@ static uint64_t deadline_of(const struct case_run *c, uint64_t ns)
 
 int case_run_configure_preparation(struct case_run *c, struct hal_prepare_config *ret)
 {
-    const struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
-                                               .priority = HAL_PRIORITY_MEDIUM,
-                                               .deadline =
-                                                   deadline_of(c, c->options->deadline_ns) };
+    const struct target_variation *vary = c->options->vary;
+    const struct hal_prepare_config config = {
+        .preference = vary ? vary->preference : HAL_FAST_SINGLE_ANSWER,
+        .priority = vary ? vary->priority : HAL_PRIORITY_MEDIUM,
+        .deadline = deadline_of(c, c->options->deadline_ns),
+    };
 
     return hal_prepare_config_at(&config, c->t->driver->hal_version, c->o->arena, &c->conversion,
                                  ret, c->w);
@@ -87,7 +89,9 @@ static int prepare(struct case_run *c, const struct hal_model *h)
     TRY(case_run_configure_preparation(c, &config));
     c->o->stage = STAGE_PREPARE;
     struct client_end end;
-    c->prepared = driver_client_prepare(&c->t->client, c->t->driver->hal_version, h, &config, &end);
+    c->prepared = (c->options->vary && c->options->vary->from_cache ? driver_client_prepare_cached
+                                                                    : driver_client_prepare)(
+        &c->t->client, c->t->driver->hal_version, h, &config, &end);
     case_run_take_end(c, &end);
     return case_run_check_prepared(c, end.status);
 }
@@ -115,6 +119,11 @@ int case_run_measure_outputs(struct case_run *c)
     return 0;
 }
 
+uint32_t case_run_shift(const struct case_run *c)
+{
+    return c->options->vary ? c->options->vary->shift : 0;
+}
+
 static int make_memory(struct case_run *c)
 {
     const struct graph *g = &c->m->graph[0];
@@ -127,7 +136,7 @@ static int make_memory(struct case_run *c)
         return why_no_memory(c->w);
     TRY(case_run_measure_outputs(c));
     for (uint32_t i = 0; i < g->n_inputs; i++)
-        in_bytes += tensor_bytes(&c->in[i]);
+        in_bytes += tensor_bytes(&c->in[i]) + case_run_shift(c);
     for (uint32_t i = 0; i < g->n_outputs; i++)
         out_bytes += c->out_length[i];
     TRY(guarded_init(&c->input, a, g->n_inputs, in_bytes, 0x5a, c->w));
@@ -151,6 +160,11 @@ struct hal_argument case_run_input_argument(const struct case_run *c, uint32_t i
     };
 }
 
+static size_t add_argument(const struct case_run *c, struct guarded *g, size_t length)
+{
+    return guarded_add(g, case_run_shift(c) + length) + case_run_shift(c);
+}
+
 static int make_inputs(struct case_run *c)
 {
     uint32_t n = c->m->graph[0].n_inputs;
@@ -159,7 +173,7 @@ static int make_inputs(struct case_run *c)
     if (!args)
         return why_no_memory(c->w);
     for (uint32_t i = 0; i < n; i++) {
-        c->in_at[i] = guarded_add(&c->input, tensor_bytes(&c->in[i]));
+        c->in_at[i] = add_argument(c, &c->input, tensor_bytes(&c->in[i]));
         if (c->in[i].data)
             memcpy(guarded_at(&c->input, c->in_at[i]), c->in[i].data, tensor_bytes(&c->in[i]));
         args[i] = case_run_input_argument(c, i, 0, c->in_at[i]);
@@ -194,7 +208,7 @@ static int make_outputs(struct case_run *c)
     if (!args || !c->result.shapes)
         return why_no_memory(c->w);
     for (uint32_t i = 0; i < n; i++) {
-        c->out_at[i] = guarded_add(&c->output, c->out_length[i]);
+        c->out_at[i] = add_argument(c, &c->output, c->out_length[i]);
         args[i] = case_run_output_argument(c, i, 1, c->out_at[i]);
     }
     c->request.n_outputs = n;
@@ -381,6 +395,36 @@ int case_run_check_executed(struct case_run *c, enum hal_status status,
     return case_run_take_outputs(c);
 }
 
+/* ---- other inputs between */
+
+void case_run_put_other(const struct tensor *t, uint8_t *at)
+{
+    const size_t n = tensor_count(t), size = n ? tensor_bytes(t) / n : 0;
+
+    for (size_t i = 0; i < n; i++)
+        memcpy(at + i * size, (const uint8_t *) t->data + (n - 1 - i) * size, size);
+}
+
+bool case_run_differs(enum hal_status first, enum hal_status second)
+{
+    return first != second && first != HAL_RESOURCE_EXHAUSTED_TRANSIENT &&
+           second != HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+/* Returns the status of the request's first execution. */
+static enum hal_status execute_before(struct case_run *c, const struct hal_execution_config *config)
+{
+    enum hal_status first = execute_once(c, config);
+
+    for (uint32_t i = 0; i < c->m->graph[0].n_inputs; i++)
+        if (c->in[i].data)
+            case_run_put_other(&c->in[i], guarded_at(&c->input, c->in_at[i]));
+    execute_once(c, config); /* may fail: the model may not take these inputs */
+    memcpy(c->input.block, c->input_copy, c->input.size + (size_t) 2 * GUARD);
+    guarded_fill(&c->output);
+    return first;
+}
+
 /* ---- the whole course */
 
 int case_run_check_methods(struct case_run *c, bool has_release, bool has_execute)
@@ -412,7 +456,14 @@ static int execute(struct case_run *c)
     TRY(case_run_configure_execution(c, &config));
     c->o->stage = STAGE_EXECUTE;
     TRACE_SWITCH(LR, PE, method_of(c));
+    const bool between = c->options->vary && c->options->vary->between;
+    const enum hal_status first = between ? execute_before(c, &config) : HAL_NONE;
     status = execute_once(c, &config);
+    if (between && case_run_differs(first, status))
+        return case_run_violation(c,
+                                  "a request ends with %s, and with %s after one with other "
+                                  "inputs",
+                                  hal_status_name(first), hal_status_name(status));
     TRACE_SWITCH(LR, PR, "check and take outputs");
     int rc = case_run_check_executed(c, status, case_run_check_memory);
     return rc ? rc : check_written(c, &config);
