@@ -151,11 +151,10 @@ struct outcome {
 struct target_variation {
     enum hal_preference preference;
     enum hal_priority priority;
-    bool from_cache; /* prepared from the cache that a first preparation has written, if the driver
-                        caches it; else plainly */
-    bool between;    /* the prepared model executes the request, then one with other inputs, and
-                        then the request again, whose results count */
-    uint32_t shift;  /* bytes, a multiple of 4, that arguments lie farther behind in their pools */
+    bool from_cache;  /* prepared from the cache that a first preparation has written, if the driver
+                         caches it; else plainly */
+    bool after_other; /* the prepared model executes a request with other inputs first */
+    uint32_t shift;   /* bytes, a multiple of 4, that arguments lie farther behind in their pools */
 };
 
 struct target_run_options {

@@ -36,7 +36,19 @@ struct variation {
     struct target_variation vary;
 };
 
-static struct variation draw(const char *name, double share, enum hal_version version)
+/* A way that reports no shapes takes only models that declare those of all outputs. */
+static bool outputs_are_known(const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n_outputs; i++) {
+        const struct tensor *t = &g->operand[g->output[i]].tensor;
+        if (dtype_info[t->dtype].tensor && !shape_known(&t->shape))
+            return false;
+    }
+    return true;
+}
+
+static struct variation draw(const char *name, double share, enum hal_version version,
+                             const struct graph *g)
 {
     enum { MOST_SHIFT = 31, SHIFT_UNIT = 4 };
     struct rng r;
@@ -46,10 +58,11 @@ static struct variation draw(const char *name, double share, enum hal_version ve
     v.way = (enum execution_way) rng_below(&r, EXECUTION_WAYS);
     v.vary.preference = (enum hal_preference) rng_below(&r, HAL_SUSTAINED_SPEED + 1);
     v.vary.priority = (enum hal_priority) rng_below(&r, HAL_PRIORITY_HIGH + 1);
-    v.vary.between = rng_below(&r, 2);
+    v.vary.after_other = rng_below(&r, 2);
     v.vary.from_cache = rng_below(&r, 4) == 0;
     v.vary.shift = rng_below(&r, 2) ? SHIFT_UNIT * (1 + rng_below(&r, MOST_SHIFT)) : 0;
-    if (!execution_way_is_of(v.way, version))
+    if (!execution_way_is_of(v.way, version) ||
+        (!execution_ways[v.way].reports && !outputs_are_known(g)))
         v.way = EXECUTION_SYNCHRONOUS; /* asynchronous before 1.2 */
     return v;
 }
@@ -68,7 +81,7 @@ static char *variation_text(const struct variation *v, enum hal_version version,
         text_append(text, size, ", %s priority", priority[v->vary.priority]);
     if (v->vary.from_cache && version >= HAL_1_2)
         text_append(text, size, ", from the cache");
-    if (v->vary.between)
+    if (v->vary.after_other)
         text_append(text, size, ", after other inputs");
     if (v->vary.shift)
         text_append(text, size, ", arguments %u bytes farther behind", v->vary.shift);
@@ -157,7 +170,8 @@ void variation_run(struct check *c, struct target *t, const struct run_outputs *
                    struct check_result *r, struct buffer *detail)
 {
     const enum hal_version version = target_driver(t)->hal_version;
-    const struct variation v = draw(c->example->name, c->ways, version);
+    const struct variation v =
+        draw(c->example->name, c->ways, version, &c->example->model.graph[0]);
     struct target_run_options options = {
         .measure = true, .vary = &v.vary, .way = v.way, .allowance_ns = 4 * check_extra_ns(c)
     };

@@ -57,10 +57,9 @@ int case_run_configure_preparation(struct case_run *c, struct hal_prepare_config
 int case_run_configure_execution(struct case_run *c, struct hal_execution_config *ret);
 /* Bytes that arguments lie farther behind in their pools than otherwise. */
 uint32_t case_run_shift(const struct case_run *c);
-/* Writes other values for an input, which the model may take or not: its elements in reverse. */
+/* Writes other values for an input, which the model may take or not: its elements in reverse, but
+ * for the first ones of a longer input. */
 void case_run_put_other(const struct tensor *t, uint8_t *at);
-/* Whether executions of one request must not end with these two statuses. */
-bool case_run_differs(enum hal_status first, enum hal_status second);
 /* Computes out_length: buffers have the declared or else the reference's shape. */
 int case_run_measure_outputs(struct case_run *c);
 struct hal_argument case_run_input_argument(const struct case_run *c, uint32_t i, uint32_t pool,

@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/client/case_run.h"
-#include "sim/hal/hal_convert.h"
-
+#include "sim/client/runtime.h"
 _Static_assert(sizeof(((struct host_answers *) 0)->begun) >= TARGET_STEPS * sizeof(uint64_t),
                "host_answers.begun has a place for each step");
 
@@ -51,29 +49,26 @@ static bool prepare(struct target *t, const struct host_case *run, struct host_a
     return a->status == HAL_NONE && !a->violation[0];
 }
 
-/* The request, then the one with other inputs, which may fail; the status of the former. */
-static enum hal_status execute_before(struct target *t, const struct host_case *run,
-                                      struct hal_prepared_model *p, struct hal_result *result,
-                                      struct host_answers *a)
+static void execute_request(struct target *t, const struct host_case *run,
+                            const struct hal_request *request, struct hal_prepared_model *p,
+                            struct host_answers *a)
 {
-    const struct hal_request *const request[] = { &run->request, &run->other };
-    enum hal_status status[COUNT(request)];
+    struct hal_result result = { .shapes = run->shapes,
+                                 .capacity = run->n_shapes,
+                                 .n_shapes = UINT32_MAX, /* a driver must write it */
+                                 .timing = { 0, 1 } };
+    struct client_end end;
 
-    for (int i = 0; i < COUNT(request); i++) {
-        struct client_end end;
-        driver_client_execute(&t->client, (enum execution_way) run->way, p, t->driver->hal_version,
-                              request[i], &run->execution, result, NULL, &end);
-        take_end(t, &end, a);
-        status[i] = end.status;
-    }
-    return status[0];
+    driver_client_execute(&t->client, (enum execution_way) run->way, p, t->driver->hal_version,
+                          request, &run->execution, &result, NULL, &end);
+    take_end(t, &end, a);
+    a->n_shapes = result.n_shapes;
+    a->timing = result.timing;
 }
 
 static void execute(struct target *t, const struct host_case *run, struct hal_prepared_model *p,
                     struct host_answers *a)
 {
-    struct hal_result result = { .shapes = run->shapes, .capacity = run->n_shapes };
-
     a->lacks = !p->methods || !p->methods->release ? HOST_LACKS_RELEASE
                : !execution_way_has_method((enum execution_way) run->way, p->methods)
                    ? HOST_LACKS_EXECUTE
@@ -81,20 +76,9 @@ static void execute(struct target *t, const struct host_case *run, struct hal_pr
     if (a->lacks)
         return;
     a->stage = STAGE_EXECUTE;
-    struct client_end end;
-    const bool between = run->other.n_pools;
-    const enum hal_status first = between ? execute_before(t, run, p, &result, a) : HAL_NONE;
-    result.n_shapes = UINT32_MAX; /* a driver must write it */
-    result.timing = (struct hal_timing){ 0, 1 };
-    driver_client_execute(&t->client, (enum execution_way) run->way, p, t->driver->hal_version,
-                          &run->request, &run->execution, &result, NULL, &end);
-    take_end(t, &end, a);
-    if (between && !a->violation[0] && case_run_differs(first, end.status))
-        snprintf(a->violation, sizeof(a->violation),
-                 "a request ends with %s, and with %s after one with other inputs",
-                 hal_status_name(first), hal_status_name(end.status));
-    a->n_shapes = result.n_shapes;
-    a->timing = result.timing;
+    if (run->other.n_pools) /* may fail: the model need not take these inputs */
+        execute_request(t, run, &run->other, p, a);
+    execute_request(t, run, &run->request, p, a);
 }
 
 static void release(struct target *t, struct hal_prepared_model *p)

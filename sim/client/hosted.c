@@ -320,7 +320,7 @@ static int put_case(struct case_run *c, const struct hal_model *model, bool trap
         if (rc)
             return rc;
         run->request = request;
-        if (vary && vary->between && !put_other(c, l, &run->request, &run->other))
+        if (vary && vary->after_other && !put_other(c, l, &run->request, &run->other))
             return 1;
     }
     p->calls->run = run;

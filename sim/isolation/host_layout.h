@@ -32,7 +32,7 @@ struct host_case {
     const struct hal_model *model;
     struct hal_prepare_config prepare;
     struct hal_request request;
-    struct hal_request other; /* n_pools not 0: executed between two executions of `request` */
+    struct hal_request other; /* n_pools not 0: executed before `request` */
     struct hal_execution_config execution;
     bool *supported;                 /* lent; one for each operation of the main subgraph */
     struct hal_output_shape *shapes; /* lent */
