@@ -267,7 +267,7 @@ void console_verdict(struct console *c, const char *name, const char *target,
     putchar('\n');
     bool is_fail = (r->verdict == VERDICT_FLAKY ? r->was : r->verdict) == VERDICT_FAIL;
     bool has_worst = !texts->detail && is_fail && r->output >= 0;
-    if (r->why[0] && !(is_fail && (texts->detail || r->wrong)))
+    if (r->why[0] && (r->varied || !(is_fail && (texts->detail || r->wrong))))
         print_lines(r->why);
     if (r->confirmed[0])
         print_line("    run again: ", r->confirmed);

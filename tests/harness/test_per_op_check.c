@@ -5,6 +5,7 @@
 #include "golden/model/build.h"
 #include "harness/check/blame.h"
 #include "harness/check/per_op_check.h"
+#include "harness/check/variation.h"
 #include "tests/support/check_main.h"
 
 static struct build b;
@@ -346,6 +347,75 @@ START_TEST(executions_are_limited)
 }
 END_TEST
 
+/* ---- other ways of execution */
+
+/* The verdict of the plain run, and after that of the way that is drawn for this name. */
+static enum verdict run_varied(struct target *t, const char *name, enum verdict *ret_plain,
+                               char *ret_why, size_t size)
+{
+    struct run_outputs plain;
+    struct check_result r;
+    struct outcome o;
+    struct check c;
+    struct why w = { 0 };
+
+    e.name = name;
+    ck_assert_int_eq(check_begin(&c, &e, JUDGE_BOUND, &w), 0);
+    c.ways = 1;
+    ck_assert(variation_is_drawn(name, 1) && !variation_is_drawn(name, 0));
+    check_reference(&c);
+    ck_assert_int_eq(check_run(&c, t, &o, &r), 0);
+    ck_assert(run_outputs_take(&o, c.arena, &plain));
+    check_judge(&c, &o, &r, NULL);
+    *ret_plain = r.verdict;
+    variation_run(&c, t, &plain, &r, NULL);
+    snprintf(ret_why, size, "%s", r.why);
+    check_done(&c);
+    return r.verdict;
+}
+
+/* The number of 40 names whose ways do not conform; all plain runs do. */
+static int count_varied(const char *uri)
+{
+    struct target *t;
+    struct why w = { 0 };
+    int n = 0;
+
+    ck_assert_msg(target_open(uri, NULL, &t, &w) == 0, "%s", w.text);
+    for (int i = 0; i < 40; i++) {
+        char name[16], why[400];
+        enum verdict plain;
+        snprintf(name, sizeof name, "ways/%d", i);
+        bool failed = run_varied(t, name, &plain, why, sizeof why) != VERDICT_PASS;
+        ck_assert_msg(plain == VERDICT_PASS, "%s: %s", uri, why);
+        ck_assert_msg(!failed || strstr(why, "executed in another way ("), "%s: %s", uri, why);
+        n += failed;
+    }
+    target_free(t);
+    return n;
+}
+
+START_TEST(ways_find_what_the_plain_execution_does_not)
+{
+    static const char *const faulty[] = {
+        "sim:cpu?fault=asynchronous-wrong&hal=1.2",
+        "sim:cpu?fault=burst-wrong",
+        "sim:cpu?fault=fence-early",
+        "sim:cpu?fault=second-wrong",
+        "sim:cpu?fault=restored-wrong",
+        "sim:cpu?fault=low-priority-wrong",
+        "sim:cpu?fault=sustained-speed-wrong",
+        "sim:cpu?fault=unaligned-wrong",
+    };
+
+    build_middle();
+    for (int i = 0; i < COUNT(faulty); i++)
+        ck_assert_msg(count_varied(faulty[i]) > 0, "%s is not found", faulty[i]);
+    ck_assert_int_eq(count_varied("sim:cpu"), 0);
+    ck_assert_int_eq(count_varied("sim:cpu?hal=1.0"), 0);
+}
+END_TEST
+
 Suite *per_op_check_suite(void)
 {
     TCase *t = tcase_create("all");
@@ -361,5 +431,6 @@ Suite *per_op_check_suite(void)
     tcase_add_test(t, control_flow_itself_is_blamed);
     tcase_add_test(t, a_failure_of_every_operation_is_not_that_of_the_first);
     tcase_add_test(t, executions_are_limited);
+    tcase_add_test(t, ways_find_what_the_plain_execution_does_not);
     return make_suite("per_op_check", t, NULL);
 }
