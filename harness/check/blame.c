@@ -360,6 +360,7 @@ struct blamed blame_summary(const struct check *c, const struct blame *b)
         return s;
     s.graph = b->graph;
     s.operation = b->first;
+    s.of = g->n_operations;
     for (uint32_t i = 0; i < b->count; i++) {
         const char *name = operation_name(g->operation[b->member[i]].code, text);
         if (b->count == 1)

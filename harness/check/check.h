@@ -23,6 +23,7 @@ struct blamed {
     uint32_t count;     /* of operations; 0: none, `why` may tell the reason */
     uint32_t graph;     /* that they are in; 0: the main graph */
     uint32_t operation; /* index of the first one */
+    uint32_t of;        /* operations that the graph has; 0: not known */
     char name[160];     /* "CONV_2D"; several: "CONV_2D (3), RELU (5)", with their indexes */
     char why[320];      /* how they fail alone */
     int32_t output;     /* and what follows: as in struct check_result */

@@ -194,12 +194,12 @@ static void print_line(const char *title, const char *text)
     putchar('\n');
 }
 
-/* Nothing where it would repeat the verdict: the model is that operation. */
+/* Nothing where the model is that operation: it would repeat the verdict. */
 static void print_blamed(const struct check_result *r)
 {
     const struct blamed *b = &r->blamed;
     char text[BLAMED_TEXT];
-    if (!strncmp(r->why, b->why, sizeof b->why - 1))
+    if (b->count && !b->graph && b->of == 1)
         return;
     if (*blamed_text(b, text, sizeof text))
         print_line("    blamed: ", text);
