@@ -1,5 +1,6 @@
 /* The per-operation check: splitting a model into models of one operation, and their verdict. */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "golden/model/build.h"
@@ -369,7 +370,7 @@ static enum verdict run_varied(struct target *t, const char *name, enum verdict 
     check_judge(&c, &o, &r, NULL);
     *ret_plain = r.verdict;
     variation_run(&c, t, &plain, &r, NULL);
-    snprintf(ret_why, size, "%s", r.why);
+    snprintf(ret_why, size, "%.300s", r.why);
     check_done(&c);
     return r.verdict;
 }
@@ -383,7 +384,7 @@ static int count_varied(const char *uri)
 
     ck_assert_msg(target_open(uri, NULL, &t, &w) == 0, "%s", w.text);
     for (int i = 0; i < 40; i++) {
-        char name[16], why[400];
+        char name[24], why[400];
         enum verdict plain;
         snprintf(name, sizeof name, "ways/%d", i);
         bool failed = run_varied(t, name, &plain, why, sizeof why) != VERDICT_PASS;
@@ -400,7 +401,7 @@ START_TEST(ways_find_what_the_plain_execution_does_not)
     static const char *const faulty[] = {
         "sim:cpu?fault=asynchronous-wrong&hal=1.2",
         "sim:cpu?fault=burst-wrong",
-        "sim:cpu?fault=fence-early",
+        "sim:cpu?fault=info-failed",
         "sim:cpu?fault=second-wrong",
         "sim:cpu?fault=restored-wrong",
         "sim:cpu?fault=low-priority-wrong",
@@ -412,7 +413,7 @@ START_TEST(ways_find_what_the_plain_execution_does_not)
     for (int i = 0; i < COUNT(faulty); i++)
         ck_assert_msg(count_varied(faulty[i]) > 0, "%s is not found", faulty[i]);
     ck_assert_int_eq(count_varied("sim:cpu"), 0);
-    ck_assert_int_eq(count_varied("sim:cpu?hal=1.0"), 0);
+    ck_assert_int_eq(count_varied("sim:cpu?hal=1.2"), 0);
 }
 END_TEST
 

@@ -684,35 +684,22 @@ START_TEST(an_upgraded_database_is_like_a_new_one)
 }
 END_TEST
 
-START_TEST(version_3_is_upgraded)
+/* Databases of versions 3 and 4. */
+START_TEST(older_versions_are_upgraded)
 {
     static const char sql[] =
         "SELECT sum(length(t.name) * unicode(substr(c.name, 2)) * (c.cid + 1) "
         "* (c.pk + 1)) FROM sqlite_schema t, pragma_table_xinfo(t.name) c";
     write_killed_run();
     int64_t like_new = query_int(sql);
-    run_sql(as_version_3);
+    run_sql(_i ? AS_VERSION_4 : as_version_3);
     ck_assert_int_ne(query_int(sql), like_new);
     results_close(open_new());
     ck_assert_int_eq(query_int(sql), like_new);
     ck_assert_int_eq(query_int("PRAGMA user_version"), 5);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE attempts IS NULL"), 3);
-}
-END_TEST
-
-START_TEST(version_4_is_upgraded)
-{
-    static const char sql[] =
-        "SELECT sum(length(t.name) * unicode(substr(c.name, 2)) * (c.cid + 1) "
-        "* (c.pk + 1)) FROM sqlite_schema t, pragma_table_xinfo(t.name) c";
-    write_killed_run();
-    int64_t like_new = query_int(sql);
-    run_sql(AS_VERSION_4);
-    ck_assert_int_ne(query_int(sql), like_new);
-    results_close(open_new());
-    ck_assert_int_eq(query_int(sql), like_new);
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 5);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE blamed_count IS NULL"), 3);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE attempts IS NULL AND "
+                               "blamed_count IS NULL"),
+                     3);
 }
 END_TEST
 
@@ -747,16 +734,12 @@ static int compare_blamed(const struct recorded_verdict *v, void *user, struct w
     (void) w;
     recorded_result(v, &r);
     ck_assert_uint_eq(r.blamed.count, b->count);
-    ck_assert_uint_eq(r.blamed.graph, b->graph);
-    ck_assert_uint_eq(r.blamed.operation, b->operation);
+    ck_assert(r.blamed.graph == b->graph && r.blamed.operation == b->operation);
     ck_assert_str_eq(r.blamed.name, b->name);
     ck_assert_str_eq(r.blamed.why, b->why);
     ck_assert_int_eq(r.blamed.output, b->output);
-    ck_assert_str_eq(r.blamed.place, b->place);
-    ck_assert_str_eq(r.blamed.type, b->type);
-    ck_assert_int_eq(isnan(r.blamed.actual), isnan(b->actual));
-    ck_assert(r.blamed.expected == b->expected && r.blamed.bound == b->bound &&
-              r.blamed.ratio == b->ratio);
+    ck_assert(!strcmp(r.blamed.place, b->place) && !strcmp(r.blamed.type, b->type));
+    ck_assert(isnan(r.blamed.actual) == isnan(b->actual) && r.blamed.ratio == b->ratio);
     return 0;
 }
 
@@ -774,9 +757,7 @@ START_TEST(a_verdict_has_the_blamed_operations)
                                    .output = 1,
                                    .place = "[0,2]",
                                    .type = "TENSOR_FLOAT32",
-                                   .expected = 1,
                                    .actual = NAN,
-                                   .bound = 0.5,
                                    .ratio = INFINITY };
     none.blamed = (struct blamed){ .why = "it does not repeat", .output = -1 };
     struct verdict_row rows[2] = { { .result = &fail }, { .result = &none } };
@@ -906,8 +887,7 @@ Suite *results_suite(void)
     tcase_add_test(t, passes_of_version_3_become_undecided);
     tcase_add_test(t, names_of_version_3_get_their_options);
     tcase_add_test(t, an_upgraded_database_is_like_a_new_one);
-    tcase_add_test(t, version_3_is_upgraded);
-    tcase_add_test(t, version_4_is_upgraded);
+    tcase_add_loop_test(t, older_versions_are_upgraded, 0, 2);
     tcase_add_test(t, a_flaky_verdict_has_its_attempts);
     tcase_add_test(t, a_verdict_has_the_blamed_operations);
     tcase_add_test(t, names_of_no_file_are_rejected);
