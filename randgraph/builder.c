@@ -75,23 +75,23 @@ static uint32_t *operand_list(struct builder *b, struct graph_value *const *k, u
     return list;
 }
 
-bool graph_value_usable(const struct graph_value *k)
+bool graph_value_usable(const struct builder *b, const struct graph_value *k)
 {
     static const double limit = 32768;
 
     if (k->t.dtype != DT_I32)
         return true;
-    return k->t.scale == 0 && k->lo >= -limit && k->hi <= limit;
+    return k->t.scale == 0 && (b->nonfinite || (k->lo >= -limit && k->hi <= limit));
 }
 
 /* Whether later operations may read it: a tensor that is not constant, within a safe range. */
-static bool is_live(const struct graph_value *k)
+static bool is_live(const struct builder *b, const struct graph_value *k)
 {
     const struct dtype_info *info = &dtype_info[k->t.dtype];
 
     if (!info->tensor || (k->life != LIFE_INPUT && !k->result) || k->random)
         return false;
-    return graph_value_usable(k);
+    return graph_value_usable(b, k);
 }
 
 int builder_add(struct builder *b, struct graph_value *k)
@@ -106,7 +106,7 @@ int builder_add(struct builder *b, struct graph_value *k)
     b->live = live;
     k->at = (int32_t) b->n_graph_values;
     b->known[b->n_graph_values++] = k;
-    if (is_live(k))
+    if (is_live(b, k))
         b->live[b->n_live++] = k;
     return 0;
 }

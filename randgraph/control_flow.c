@@ -6,7 +6,7 @@
 
 #include "randgraph/randgraph_internal.h"
 
-enum { MAX_ARGUMENTS = 3, MAX_CHAIN = 3, MAX_ITERATIONS = 4, MAX_DEPTH = 2 };
+enum { MAX_ARGUMENTS = 3, MAX_CHAIN = 3, FEW_ITERATIONS = 4, MAX_ITERATIONS = 50, MAX_DEPTH = 2 };
 
 /* The operation's arguments in the enclosing graph, and the inputs of the subgraphs that receive
  * them.  none: no arguments are passed; the subgraphs have constants with the same values. */
@@ -336,7 +336,8 @@ static int grow_loop(struct builder *b, struct graph_value *from, struct graph_v
 {
     struct arguments a = { .n = 0 }, picked = { .n = 0 };
     struct graph_value *result[MAX_ARGUMENTS + 1], *go_on;
-    int32_t iterations = (int32_t) rng_below(b->rng, MAX_ITERATIONS + 1);
+    bool many = rng_percent(b->rng, b->weights->long_loop);
+    int32_t iterations = (int32_t) rng_below(b->rng, (many ? MAX_ITERATIONS : FEW_ITERATIONS) + 1);
     struct builder s;
     uint32_t graph;
 

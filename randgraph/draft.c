@@ -76,8 +76,10 @@ static bool needs_met(const struct draft *d, const struct role *r, const struct 
 {
     double largest = fmax(fabs(k->lo), fabs(k->hi));
 
-    if (!graph_value_usable(k))
+    if (!graph_value_usable(d->b, k))
         return false;
+    if (d->b->nonfinite)
+        return !(r->needs & NEEDS_CONST) || rng_percent(d->b->rng, d->b->weights->vary_constant);
     if ((r->needs & NEEDS_NONZERO) && k->least < least_divisor)
         return false;
     if ((r->needs & NEEDS_NONNEG) && k->lo < 0)
@@ -104,10 +106,11 @@ static struct graph_value *find_live(struct draft *d, uint32_t at, const struct 
 {
     struct builder *b = d->b;
     uint32_t start = b->n_live ? rng_below(b->rng, b->n_live) : 0;
+    bool twice = rng_percent(b->rng, b->weights->twice);
 
     for (uint32_t i = 0; i < b->n_live; i++) {
         struct graph_value *k = b->live[(start + i) % b->n_live];
-        if (k == d->in[d->primary] || (shape && !shape_equal(shape, &k->t.shape)))
+        if ((k == d->in[d->primary] && !twice) || (shape && !shape_equal(shape, &k->t.shape)))
             continue;
         if (fits(d, at, k))
             return k;
@@ -137,7 +140,7 @@ static struct graph_value *draw_fresh(struct draft *d, uint32_t at, const struct
     if (!k)
         return NULL;
     k->t.shape = shape_in_layout(d, r, shape);
-    if (tensor_count(&k->t) > d->b->options->max_elements || scale_for_operand(d, at, &k->t) < 0 ||
+    if (tensor_count(&k->t) > d->b->max_elements || scale_for_operand(d, at, &k->t) < 0 ||
         graph_value_allocate(d->b, k) < 0 || fill_values(d->b, r, &k->t) < 0 ||
         graph_value_measure(d->b, k) < 0)
         return NULL;
@@ -253,7 +256,7 @@ int draft_bind(struct draft *d)
         for (uint32_t j = 0; d->op->measure && j < s->rank; j++)
             if (s->dim[j] == 0) /* known only after execution */
                 k->open |= 1u << j;
-        if (!d->op->measure && (n == 0 || n > b->options->max_elements))
+        if (!d->op->measure && (n == 0 || n > b->max_elements))
             return -1;
         if (dtype_info[k->t.dtype].tensor && !s->rank)
             return -1;

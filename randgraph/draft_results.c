@@ -53,6 +53,10 @@ static int rescale(struct draft *d, uint32_t i, const struct tensor *like)
             lo = y[k] < lo ? y[k] : lo;
             hi = y[k] > hi ? y[k] : hi;
         }
+        if (d->b->nonfinite) { /* most values are in this range; the others saturate */
+            lo = fmax(lo, -fp16_limit);
+            hi = fmin(hi, fp16_limit);
+        }
         scale_result(d, out_role(d, i), lo, hi, t);
     }
     /* discrete operations may compute with stored values, which depend on the scale */
@@ -88,12 +92,14 @@ static int compute(struct draft *d, const struct tensor *like)
         const double *y = d->call.y[i];
         size_t n = tensor_count(t), beyond = 0;
         /* well within the range of fp16 where that is the result's type */
-        double limit = t->dtype == DT_F16 && b->limit > fp16_limit ? fp16_limit : b->limit;
-        if (n == 0 || n > b->options->max_elements)
+        double limit = b->nonfinite                                   ? INFINITY
+                       : t->dtype == DT_F16 && b->limit > fp16_limit ? fp16_limit
+                                                                     : b->limit;
+        if (n == 0 || n > b->max_elements)
             return -1;
         for (size_t k = 0; y && k < n; k++)
             beyond += !(fabs(y[k]) <= limit);
-        if (beyond)
+        if (beyond && !b->nonfinite)
             return -1;
         again |= rescale(d, i, like);
     }
@@ -101,7 +107,7 @@ static int compute(struct draft *d, const struct tensor *like)
         TRY(evaluate(d));
     for (uint32_t i = 0; i < d->n_out; i++) {
         TRY(graph_value_measure(b, d->out[i]));
-        if (d->out[i]->t.dtype == DT_I32 &&
+        if (d->out[i]->t.dtype == DT_I32 && !b->nonfinite &&
             (d->out[i]->lo < -integer_limit || d->out[i]->hi > integer_limit))
             return -1;
     }

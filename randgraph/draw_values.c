@@ -1,11 +1,55 @@
-/* Values of new operands: uniform, whole or of widely differing magnitudes, both signs, as far as
- * the role's needs allow. */
+/* Values of new operands, by profile: each holds several classes of values, of which one is drawn
+ * for an operand.  The record's role may prefer a class (`likes`) and may exclude values (`needs`);
+ * only graphs with values that are not finite ignore what it excludes. */
+#include <float.h>
 #include <math.h>
 
 #include "randgraph/randgraph_internal.h"
 
 enum { LARGEST_INTEGER = 100 };
 static const double least_divisor = 0.25;
+
+/* Classes of values.  Those of quantised types are classes of their codes. */
+enum value_class {
+    UNIFORM, /* in a range around zero */
+    WHOLE,   /* small whole numbers: exact sums, many ties */
+    WIDE,    /* magnitudes that differ by powers of two */
+    SPECIAL, /* where types and functions change: zeros, limits, neighbours of 1, subnormals */
+    TIES,    /* multiples of one half: rounding */
+    LARGE,   /* sums that leave accumulators, arguments that leave tables */
+    SHIFTED, /* a mean far above the deviation: differences cancel */
+    SPARSE,  /* mostly zeros of both signs */
+    N_CLASSES
+};
+
+/* Shares of the classes in each profile. */
+static const uint8_t shares[VALUES_END][N_CLASSES] = {
+    [VALUES_UNIFORM] = { [UNIFORM] = 90, [WIDE] = 10 },
+    [VALUES_EXACT] = { [WHOLE] = 80, [TIES] = 20 },
+    [VALUES_EDGE] = { [SPECIAL] = 70, [TIES] = 10, [SPARSE] = 20 },
+    [VALUES_ADVERSARIAL] = { [WIDE] = 20, [LARGE] = 45, [SHIFTED] = 25, [SPARSE] = 10 },
+};
+
+static enum value_class draw_class(struct builder *b, const struct role *r)
+{
+    const struct randgraph_weights *w = b->weights;
+    uint32_t weight[VALUES_END] = { 0, w->profile_uniform, w->profile_edge, w->profile_exact,
+                                    w->profile_adversarial };
+    enum randgraph_values profile = b->values;
+    uint32_t k = 0;
+
+    if (profile == VALUES_MIX)
+        profile = (enum randgraph_values) draw_weighted(b->rng, weight, VALUES_END);
+    if (profile == VALUES_ADVERSARIAL && r->likes && rng_percent(b->rng, 60))
+        return r->likes & LIKES_LARGE ? LARGE : r->likes & LIKES_SHIFTED ? SHIFTED : WHOLE;
+    k = rng_below(b->rng, 100);
+    for (int i = 0; i < N_CLASSES; i++) {
+        if (k < shares[profile][i])
+            return (enum value_class) i;
+        k -= shares[profile][i];
+    }
+    return UNIFORM;
+}
 
 static void fill_uniform(struct stream *s, size_t n, double reach, double *x)
 {
@@ -21,17 +65,113 @@ static void fill_uniform(struct stream *s, size_t n, double reach, double *x)
         x[i] = (double) (int32_t) (uint32_t) stream_next(s) * unit;
 }
 
-/* Whole numbers in -most..most. */
-static void fill_whole(struct stream *s, size_t n, uint32_t most, double *x)
+/* Multiples of `step` in -most..most times step. */
+static void fill_multiples(struct stream *s, size_t n, uint32_t most, double step, double *x)
 {
     for (size_t i = 0; i < n;) {
         uint64_t bits = stream_next(s);
-        for (int k = 0; k < 2 && i < n; k++, bits >>= 32)
-            x[i++] = (double) ((bits & UINT32_MAX) * (2 * (uint64_t) most + 1) >> 32) - most;
+        for (int k = 0; k < 2 && i < n; k++, bits >>= 32) {
+            uint64_t chosen = (bits & UINT32_MAX) * (2 * (uint64_t) most + 1) >> 32;
+            x[i++] = ((double) chosen - most) * step;
+        }
     }
 }
 
-/* Uniform in +-reach, small whole numbers, or magnitudes that differ by powers of two. */
+/* Replaces some elements by special values: all that are finite, or also one in 16 of those that
+ * are not. */
+static void put_special(struct builder *b, struct stream *s, size_t n, double *x)
+{
+    static const double finite[] = { 0.0,       -0.0,      1,         -1,         0x1p-1,
+                                     -0x1p-1,   1.5,       2.5,       6,          -6,
+                                     1 + 0x1p-10, 1 - 0x1p-11, 1 + 0x1p-23, 6 + 0x1p-8, 0x1p-149,
+                                     -0x1p-130, 0x1p-24,   -0x1p-15,  FLT_MIN,    0x1p-14,
+                                     1e-6,      127.5,     -128.5,    255,        -1000 };
+    static const double beyond[] = { INFINITY, -INFINITY, NAN,   FLT_MAX, -FLT_MAX, 65504,
+                                     -65504,   65520,     70000, 0x1p31,  -0x1p31,  1e30 };
+    uint32_t mask = (uint32_t[]){ 1, 3, 7 }[rng_below(b->rng, 3)];
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = stream_next(s);
+        if ((bits & mask) == 0)
+            x[i] = finite[(bits >> 8) % COUNT(finite)];
+        if (b->nonfinite && (bits >> 32) % 16 == 0)
+            x[i] = beyond[(bits >> 40) % COUNT(beyond)];
+    }
+}
+
+static void scale_by_powers(struct stream *s, size_t n, double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] /= (double) (1u << (stream_next(s) >> 40) % 11);
+}
+
+/* Within fp16_limit / 16, so that fp16 results are in range too. */
+static void fill_large(struct builder *b, struct stream *s, size_t n, double *x)
+{
+    static const double reaches[] = { 16, 32, 100, 100, 500 };
+
+    fill_uniform(s, n, reaches[rng_below(b->rng, COUNT(reaches))], x);
+    if (rng_percent(b->rng, 30)) /* of one sign */
+        for (size_t i = 0; i < n; i++)
+            x[i] = fabs(x[i]);
+}
+
+static void fill_shifted(struct builder *b, struct stream *s, size_t n, double *x)
+{
+    static const double means[] = { 8, -20, 100, -300, 500 };
+    static const double deviations[] = { 0x1p-6, 0x1p-3, 1 };
+    double mean = means[rng_below(b->rng, COUNT(means))];
+
+    fill_uniform(s, n, deviations[rng_below(b->rng, COUNT(deviations))], x);
+    for (size_t i = 0; i < n; i++)
+        x[i] += mean;
+}
+
+static void fill_sparse(struct stream *s, size_t n, double reach, double *x)
+{
+    fill_uniform(s, n, reach, x);
+    for (size_t i = 0; i < n; i++)
+        if (stream_next(s) >> 62)
+            x[i] = x[i] < 0 ? -0.0 : 0.0;
+}
+
+static void fill_class(struct builder *b, enum value_class class, double reach, size_t n, double *x)
+{
+    struct stream s;
+
+    rng_stream(b->rng, &s);
+    switch (class) {
+    case WHOLE: fill_multiples(&s, n, (uint32_t) reach, 1, x); break;
+    case TIES: fill_multiples(&s, n, 2 * (uint32_t) reach, 0.5, x); break;
+    case LARGE: fill_large(b, &s, n, x); break;
+    case SHIFTED: fill_shifted(b, &s, n, x); break;
+    case SPARSE: fill_sparse(&s, n, reach, x); break;
+    case UNIFORM:
+    case WIDE:
+    case SPECIAL:
+    default: fill_uniform(&s, n, reach, x); break;
+    }
+    if (class == WIDE)
+        scale_by_powers(&s, n, x);
+    if (class == SPECIAL)
+        put_special(b, &s, n, x);
+}
+
+static void apply_needs(unsigned needs, size_t n, double *x)
+{
+    static const double small = 8;
+
+    for (size_t i = 0; (needs & NEEDS_SMALL) && i < n; i++)
+        x[i] = x[i] > small ? small : x[i] < -small ? -small : x[i];
+    for (size_t i = 0; (needs & NEEDS_NONNEG) && i < n; i++)
+        x[i] = fabs(x[i]);
+    for (size_t i = 0; (needs & NEEDS_NONZERO) && i < n; i++)
+        if (fabs(x[i]) < least_divisor)
+            x[i] += x[i] < 0 ? -1 : 1;
+    if ((needs & NEEDS_SPREAD) && n > 0)
+        x[n / 2] = 1;
+}
+
 static int fill_floats(struct builder *b, const struct role *r, struct tensor *t)
 {
     static const double reaches[] = { 1, 2, 2, 4, 4, 8 };
@@ -39,70 +179,84 @@ static int fill_floats(struct builder *b, const struct role *r, struct tensor *t
     struct arena_mark mark = arena_mark(b->arena);
     double *x = arena_alloc_raw(b->arena, n + 1, sizeof *x);
     double reach = r->needs & NEEDS_SMALL ? 2 : reaches[rng_below(b->rng, COUNT(reaches))];
-    struct stream s;
+    enum value_class class = draw_class(b, r);
 
     if (!x)
         return -1;
-    rng_stream(b->rng, &s);
-    if (rng_percent(b->rng, b->weights->whole_values)) {
-        fill_whole(&s, n, (uint32_t) reach, x);
-    } else {
-        bool wide = rng_percent(b->rng, b->weights->wide_values);
-        fill_uniform(&s, n, reach, x);
-        for (size_t i = 0; wide && i < n; i++)
-            x[i] /= (double) (1u << (stream_next(&s) >> 40) % 11);
+    fill_class(b, class, reach, n, x);
+    unsigned needs = r->needs;
+    if ((r->likes & LIKES_WHOLE) && (class == WHOLE || class == SPECIAL)) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = trunc(x[i]);
+        needs &= ~(unsigned) NEEDS_NONNEG;
     }
-    if (r->needs & NEEDS_NONNEG)
-        for (size_t i = 0; i < n; i++)
-            x[i] = fabs(x[i]);
-    if (r->needs & NEEDS_NONZERO)
-        for (size_t i = 0; i < n; i++)
-            if (fabs(x[i]) < least_divisor)
-                x[i] += x[i] < 0 ? -1 : 1;
-    if ((r->needs & NEEDS_SPREAD) && n > 0)
-        x[n / 2] = 1;
+    if (b->nonfinite && rng_percent(b->rng, 50))
+        needs = 0;
+    apply_needs(needs, n, x);
     tensor_narrow(x, t);
     arena_rewind(b->arena, mark);
     return 0;
 }
 
-/* Biases get real values of about +-2, like the sums of products that they are added to; without a
- * scale (per-channel filters) stored values up to 4000. */
-static uint32_t integer_reach(struct builder *b, const struct role *r, const struct tensor *t)
+/* Biases get real values of about +-2, like the sums of products that they are added to, or many
+ * times as much; without a scale (per-channel filters) stored values up to 4000. */
+static uint32_t integer_reach(struct builder *b, const struct role *r, const struct tensor *t,
+                              enum value_class class)
 {
+    static const double most = 0x1p20;
+
+    if (r->likes & LIKES_LARGE)
+        return 1u << (8 + rng_below(b->rng, 13));
     if (r->q == Q_PRODUCT)
-        return t->scale > 0 ? (uint32_t) fmin(2 / (double) t->scale + 2, 0x1p20) : 4000;
+        return t->scale > 0
+                   ? (uint32_t) fmin((class == LARGE ? 32 : 2) / (double) t->scale + 2, most)
+                   : 4000;
     if (r->needs & NEEDS_SMALL)
         return 4;
-    return rng_percent(b->rng, 80) ? LARGEST_INTEGER : 30000;
+    return class == UNIFORM && rng_percent(b->rng, 80) ? LARGEST_INTEGER : 30000;
 }
 
 static void fill_integers(struct builder *b, const struct role *r, struct tensor *t)
 {
-    size_t n = tensor_count(t);
-    int64_t reach = integer_reach(b, r, t), lowest = r->needs & NEEDS_NONNEG ? 0 : -reach;
+    static const int32_t special[] = { 0,     1,      -1,      2,        INT32_MAX, INT32_MIN,
+                                       32767, -32768, 46341,   -65536,   1 << 24,   (1 << 24) + 1,
+                                       255,   256,    1 << 30, -(1 << 30) };
+    size_t n = tensor_count(t), n_special = COUNT(special);
+    enum value_class class = draw_class(b, r);
+    int64_t reach = integer_reach(b, r, t, class), lowest = r->needs & NEEDS_NONNEG ? 0 : -reach;
     uint64_t choices = (uint64_t) (reach - lowest + 1);
+    bool wraps = b->nonfinite && class == SPECIAL && r->q != Q_PRODUCT && !(r->needs & NEEDS_SMALL);
     int32_t *q = t->data;
     struct stream s;
 
     rng_stream(b->rng, &s);
     for (size_t i = 0; i < n; i++) {
-        int64_t x = lowest + (int64_t) ((stream_next(&s) >> 32) * choices >> 32);
+        uint64_t bits = stream_next(&s);
+        int64_t x = lowest + (int64_t) ((bits >> 32) * choices >> 32);
+        if (class == WHOLE || class == SPARSE)
+            x %= 3;
+        if (wraps && (bits & 3) == 0)
+            x = special[(bits >> 8) % n_special];
+        if ((r->needs & NEEDS_NONNEG) && x < 0)
+            x = 1;
         q[i] = (int32_t) (x == 0 && (r->needs & NEEDS_NONZERO) ? 1 : x);
     }
 }
 
-static void fill_bools(struct builder *b, struct tensor *t)
+/* Every value other than 0 is true. */
+static void fill_bools(struct builder *b, const struct role *r, struct tensor *t)
 {
+    static const uint8_t truths[] = { 0, 1, 0, 2, 0, 127, 128, 255 };
     size_t n = tensor_count(t);
+    bool special = draw_class(b, r) == SPECIAL;
     uint8_t *q = t->data;
     struct stream s;
 
     rng_stream(b->rng, &s);
     for (size_t i = 0; i < n;) {
         uint64_t bits = stream_next(&s);
-        for (int k = 0; k < 64 && i < n; k++, bits >>= 1)
-            q[i++] = bits & 1;
+        for (int k = 0; k < 21 && i < n; k++, bits >>= 3)
+            q[i++] = special ? truths[bits & 7] : bits & 1;
     }
 }
 
@@ -116,10 +270,37 @@ static int32_t apply_code_needs(unsigned needs, int32_t code, int32_t zero, cons
     return (double) code > k->max ? (int32_t) k->max : code;
 }
 
+/* One random code changed into one of the class.  noise: random bits. */
+static int32_t code_of_class(enum value_class class, int32_t code, uint32_t noise,
+                             const struct tensor *t, const struct codec *k)
+{
+    int32_t lowest = (int32_t) k->min, highest = (int32_t) k->max, few = (int32_t) (noise % 9) - 4;
+
+    switch (class) {
+    case WHOLE:
+    case TIES: code = t->zero + few; break;
+    case SPARSE: code = noise & 3 ? t->zero : code; break;
+    case SPECIAL: {
+        const int32_t special[] = { lowest,  lowest + 1, highest,     highest - 1,
+                                    t->zero, t->zero,    t->zero + 1, t->zero - 1 };
+        code = noise & 1 ? code : special[(noise >> 1) % COUNT(special)];
+        break;
+    }
+    case LARGE: code = noise % 8 == 0 ? code : noise % 8 == 1 ? lowest : highest; break;
+    case SHIFTED: code = highest - (int32_t) (noise % 4); break;
+    case UNIFORM:
+    case WIDE:
+    case N_CLASSES: break;
+    }
+    return code < lowest ? lowest : code > highest ? highest : code;
+}
+
 static void fill_codes(struct builder *b, const struct role *r, struct tensor *t)
 {
     const struct codec *k = dtype_info[t->dtype].codec;
     size_t n = tensor_count(t), bytes = n * k->size;
+    enum value_class class = draw_class(b, r);
+    bool mirrored = rng_below(b->rng, 2); /* most extremes are at the other end */
     uint8_t *to = t->data;
     struct stream s;
 
@@ -129,15 +310,23 @@ static void fill_codes(struct builder *b, const struct role *r, struct tensor *t
         for (int j = 0; j < 8 && i < bytes; j++, bits >>= 8)
             to[i++] = (uint8_t) bits;
     }
-    bool low = t->dtype == DT_PC8 || t->dtype == DT_Q8S; /* -128 is not used by symmetric types */
-    if (k->size == 1 && k->min < 0 && (low || r->needs))
-        for (size_t i = 0; i < n; i++) {
-            int8_t *q = (int8_t *) &to[i];
-            *q = (int8_t) apply_code_needs(r->needs, low && *q == -128 ? -127 : *q, t->zero, k);
-        }
-    else if (k->size == 1 && r->needs)
-        for (size_t i = 0; i < n; i++)
-            to[i] = (uint8_t) apply_code_needs(r->needs, to[i], t->zero, k);
+    bool symmetric = t->dtype == DT_PC8 || t->dtype == DT_Q8S; /* do not use -128 */
+    bool plain = class == UNIFORM || class == WIDE;
+    if (plain && !symmetric && (!r->needs || k->size > 1))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        double stored;
+        k->widen(to + i * k->size, 1, 0, 1, &stored);
+        int32_t code = (int32_t) stored;
+        if (!plain)
+            code = code_of_class(class, code, (uint32_t) (stream_next(&s) >> 33), t, k);
+        if (mirrored && (class == LARGE || class == SHIFTED))
+            code = (int32_t) (k->min + k->max) - code;
+        if (symmetric && code == -128)
+            code = -127;
+        stored = apply_code_needs(r->needs, code, t->zero, k);
+        k->narrow(&stored, 1, 0, 1, to + i * k->size);
+    }
 }
 
 int fill_values(struct builder *b, const struct role *r, struct tensor *t)
@@ -149,7 +338,7 @@ int fill_values(struct builder *b, const struct role *r, struct tensor *t)
     if (t->dtype == DT_I32)
         fill_integers(b, r, t);
     else if (info->quant == QUANT_NONE)
-        fill_bools(b, t);
+        fill_bools(b, r, t);
     else
         fill_codes(b, r, t);
     return 0;

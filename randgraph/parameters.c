@@ -124,6 +124,35 @@ static bool put_only(const struct parameter *p, const struct randgraph_options *
     return o->only != NULL;
 }
 
+static const char *const value_names[VALUES_END] = { [VALUES_MIX] = "mix",
+                                                      [VALUES_UNIFORM] = "uniform",
+                                                      [VALUES_EDGE] = "edge",
+                                                      [VALUES_EXACT] = "exact",
+                                                      [VALUES_ADVERSARIAL] = "adversarial" };
+
+static int set_values(const struct parameter *p, struct randgraph_options *o, const char *value,
+                      struct why *w)
+{
+    (void) p;
+    for (int i = 0; i < VALUES_END; i++)
+        if (!strcmp(value, value_names[i])) {
+            o->values = (enum randgraph_values) i;
+            return 0;
+        }
+    return why_fail(w, WHY_INVALID,
+                    "unknown profile of values '%s': must be mix, uniform, edge, exact or "
+                    "adversarial",
+                    value);
+}
+
+static bool put_values(const struct parameter *p, const struct randgraph_options *o,
+                       char value[RANDGRAPH_VALUE])
+{
+    (void) p;
+    snprintf(value, RANDGRAPH_VALUE, "%s", value_names[o->values]);
+    return o->values != randgraph_default.values;
+}
+
 static int unknown_type(const char *name, struct why *w)
 {
     struct suggestion s = suggest_for(name);
@@ -200,6 +229,7 @@ static const struct parameter table[] = {
     { .key = "types", .set = set_types, .put = put_types },
     { "max-dim", set_number, put_number, MEMBER(max_dim), 1, MAX_SIDE },
     { "level", set_number, put_number, MEMBER(max_level), 1, MAX_LEVEL },
+    { .key = "values", .set = set_values, .put = put_values },
     /* Not on the command line. */
     { "max-elements", set_number, put_number, MEMBER(max_elements), 1, UINT32_MAX },
     { .key = "relaxed", .set = set_share, .put = put_share, .member = MEMBER(relaxed) },

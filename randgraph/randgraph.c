@@ -1,13 +1,16 @@
 /* One example: checks the options, draws the element types, builds the graph, names it. */
+#include <math.h>
+
 #include "randgraph/randgraph_internal.h"
 
+enum { usual_elements = 4096, short_length = 5 };
 static const double limit_float = 1e6;
 
 const struct randgraph_options randgraph_default = {
     .min_ops = 1,
     .max_ops = 20,
-    .max_dim = 10,
-    .max_elements = 4096,
+    .max_dim = 64,
+    .max_elements = 1 << 15,
     .max_level = 8,
     .relaxed = 0.1,
     .constant = 0.5,
@@ -91,6 +94,41 @@ static uint32_t most_weight(const struct randgraph_weights *w)
     return most;
 }
 
+/* The profile of values of the graph. */
+static void draw_profile(struct builder *b)
+{
+    const struct randgraph_weights *w = b->weights;
+    const uint32_t weight[VALUES_END] = { 0, w->profile_uniform, w->profile_edge, w->profile_exact,
+                                          w->profile_adversarial };
+
+    b->values = b->options->values;
+    if (b->values == VALUES_MIX && rng_percent(b->rng, w->one_profile))
+        b->values = (enum randgraph_values) draw_weighted(b->rng, weight, VALUES_END);
+    /* conditions and the states of loops must be finite */
+    b->nonfinite =
+        b->values == VALUES_EDGE && !b->only_control && rng_percent(b->rng, w->nonfinite);
+}
+
+static void draw_sizes(struct builder *b)
+{
+    const struct randgraph_options *o = b->options;
+    bool large = rng_percent(b->rng, b->weights->large_graph);
+
+    b->max_elements = o->max_elements < usual_elements || large ? o->max_elements : usual_elements;
+}
+
+/* Short graphs reveal most errors in the time of one long graph. */
+static uint32_t draw_length(struct builder *b)
+{
+    const struct randgraph_options *o = b->options;
+    uint32_t most = o->max_ops;
+
+    if (most > short_length && o->min_ops < short_length &&
+        rng_percent(b->rng, b->weights->short_graph))
+        most = short_length;
+    return o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
+}
+
 static int build(struct builder *b, struct example *ret_example, struct why *w)
 {
     const struct randgraph_options *o = b->options;
@@ -101,10 +139,13 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
             o->only ? " named " : "", o->only ? o->only : "", o->max_level);
     b->model->relaxed =
         (b->types & TYPE(F32)) && o->max_level >= L2 && rng_unit(b->rng) < o->relaxed;
+    draw_profile(b);
     bool half = b->model->relaxed || (b->types & TYPE(F16));
-    b->limit = half ? fp16_limit : limit_float;
-    b->control = rng_unit(b->rng) < o->control_flow && o->max_level >= L4 && !b->only;
-    uint32_t operations = o->min_ops + rng_below(b->rng, o->max_ops - o->min_ops + 1);
+    b->limit = b->nonfinite ? INFINITY : half ? fp16_limit : limit_float;
+    b->control = rng_unit(b->rng) < o->control_flow && o->max_level >= L4 && !b->only &&
+                 !b->nonfinite;
+    draw_sizes(b);
+    uint32_t operations = draw_length(b);
     REQUIRE(w, grow_graph(b, operations) == 0, "no operation could be drawn with these options");
     if (finish_example(b, ret_example) < 0)
         return why_no_memory(w);

@@ -54,15 +54,27 @@ int randgraph_weights_parse(const char *text, struct randgraph_weights *ret_weig
  * memory. */
 char *randgraph_weights_dump(const struct randgraph_weights *w, struct arena *a);
 
+/* Profiles of the values of new operands.  MIX draws a profile for each operand of most graphs, and
+ * one for all operands of the others. */
+enum randgraph_values {
+    VALUES_MIX,
+    VALUES_UNIFORM,     /* around zero */
+    VALUES_EDGE,        /* zeros, limits, subnormals; in some graphs infinities, NaN, wrap-around */
+    VALUES_EXACT,       /* small whole numbers: exact sums, many ties */
+    VALUES_ADVERSARIAL, /* large logits, means far above deviations, saturating codes, sparse data */
+    VALUES_END
+};
+
 struct randgraph_options {
     uint32_t min_ops, max_ops; /* operations of the main graph: 1..100 */
-    uint32_t max_dim;          /* largest dimension of a drawn shape: 1..64 */
-    uint32_t max_elements;     /* of any tensor: at least 1 */
+    uint32_t max_dim;          /* largest dimension of a drawn shape: 1..64; most are up to 10 */
+    uint32_t max_elements;     /* of any tensor: at least 1; in most graphs at most 4096 */
     int max_level;             /* highest feature level that the model may need: 1..8 */
     uint32_t dtypes;           /* bit per enum dtype allowed as a main type; 0: all */
     double relaxed;            /* share of graphs with the relaxed flag */
     double constant;           /* share of new operands that are constants */
     double control_flow;       /* share of graphs that may contain IF and WHILE */
+    enum randgraph_values values;
     const char *only;          /* the only operation of the main graph; NULL: any */
     const struct randgraph_weights *weights; /* NULL: the defaults */
     double ways; /* not of the graph: share of the graphs that are also executed in other ways
@@ -85,15 +97,15 @@ int randgraph_from(const struct randgraph_options *options, struct rng *r, struc
  * The name of a graph holds all that determines it: the generator's version, the options that are
  * not the defaults, in the order of the table in parameters.c, then seed and index:
  *
- *     random/v1/s7/i123
- *     random/v1/ops=3-5/op=ADD/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i123
+ *     random/v2/s7/i123
+ *     random/v2/ops=3-5/op=ADD/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i123
  *
  * Each graph has exactly one name.  Names need no quotes in a shell, and each part between slashes
  * is the name of a file. */
 
 /* Version of the generator.  To be raised by each change after which some options, seed and index
  * give another graph; tests/randgraph/test_names.c fails until then. */
-enum { RANDGRAPH_VERSION = 1 };
+enum { RANDGRAPH_VERSION = 2 };
 
 enum { RANDGRAPH_NAME = 1024, RANDGRAPH_VALUE = 512 }; /* bytes of a name; of a value in it */
 

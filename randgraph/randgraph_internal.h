@@ -24,6 +24,8 @@ enum { MAX_OPS = 100, MAX_SIDE = 64, MAX_LEVEL = 8 }; /* limits of struct randgr
 static const double fp16_limit = 1e4; /* largest magnitude in fp16 and relaxed computations */
 
 bool rng_percent(struct rng *r, uint32_t percent);
+/* An index below n, with a probability proportional to its weight; 0 if all weights are 0. */
+uint32_t draw_weighted(struct rng *r, const uint32_t *weight, uint32_t n);
 
 /* A fast generator for bulk values, seeded by one choice. */
 struct stream {
@@ -99,6 +101,9 @@ struct builder {
     uint32_t most_weight;          /* largest weight of an operation */
     uint32_t attempt;              /* varies repeated choices when a fuzzer's bytes are used up */
     bool lenient;                  /* results whose elements are all equal are kept */
+    enum randgraph_values values;  /* profile of new operands; VALUES_MIX: drawn for each */
+    bool nonfinite;                /* values may be infinite or NaN, integers may wrap */
+    uint32_t max_elements;         /* of any tensor */
     double limit;                  /* largest magnitude of a float result */
     uint32_t depth;                /* of nesting; 0: main graph */
     struct graph_value **known;    /* by operand index */
@@ -140,9 +145,9 @@ int graph_value_allocate(struct builder *b,
                          struct graph_value *k); /* allocates t.data for its type and shape */
 int graph_value_measure(struct builder *b,
                         struct graph_value *k); /* sets lo, hi and least from t.data */
-/* Whether operations may read it: INT32 only without scale and within +-32768, so that products do
- * not wrap. */
-bool graph_value_usable(const struct graph_value *k);
+/* Whether operations may read it: INT32 only without scale and, unless integers may wrap, within
+ * +-32768, so that products do not. */
+bool graph_value_usable(const struct builder *b, const struct graph_value *k);
 int builder_add(struct builder *b, struct graph_value *k); /* appends it to the operands */
 /* Appends an operation, and those of its operands that are not in the graph yet. */
 int builder_operation(struct builder *b, const struct op *op, struct graph_value *const *in,
@@ -158,7 +163,7 @@ struct shape shape_in_layout(const struct draft *d, const struct role *r, const 
 /* Whether the role takes the shape, with the letters bound so far; shape_bind() binds its own. */
 bool shape_fits(const struct draft *d, const struct role *r, const struct shape *nhwc);
 bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc);
-/* A random shape within max_dim and max_elements. */
+/* A random shape within the option max_dim and the graph's max_elements. */
 struct shape shape_random(struct builder *b, uint32_t rank);
 /* A random shape for operand `at`; binds its letters. */
 bool shape_draw(struct draft *d, uint32_t at, struct shape *ret_nhwc);

@@ -86,6 +86,19 @@ bool rng_percent(struct rng *r, uint32_t percent)
     return percent && rng_below(r, 100) < percent;
 }
 
+uint32_t draw_weighted(struct rng *r, const uint32_t *weight, uint32_t n)
+{
+    uint32_t sum = 0, i = 0;
+
+    for (uint32_t k = 0; k < n; k++)
+        sum += weight[k];
+    if (sum == 0)
+        return 0;
+    for (uint32_t k = rng_below(r, sum); k >= weight[i]; i++)
+        k -= weight[i];
+    return i;
+}
+
 void rng_stream(struct rng *r, struct stream *ret_stream)
 {
     ret_stream->state = rng_next(r);

@@ -64,7 +64,8 @@ static double draw_hinted(struct draft *d, const struct role *r, enum dtype type
 
     switch (r->draw) {
     case DRAW_AXIS: return (double) rng_below(g, 2 * rank) - rank;
-    case DRAW_STRIDE: return one_to(d, LARGEST_STRIDE);
+    case DRAW_STRIDE:
+        return one_to(d, rng_percent(g, d->b->weights->large_stride) ? 8 : LARGEST_STRIDE);
     case DRAW_DILATION: return draw_dilation(d);
     case DRAW_PAD:
         window = smallest_window(d); /* so that no window lies in padding alone */

@@ -200,6 +200,8 @@ void scale_result(const struct draft *d, const struct role *r, double lo, double
     hi = hi > 0 ? hi * stretch : 0;
     if (info->quant == QUANT_SYMM)
         lo = -(hi = fmax(hi, -lo));
+    if (hi - lo < 0x1p-20) /* zeros: any scale holds them */
+        hi = stretch;
     double scale = clamp((hi - lo) / codes, 0x1p-30, 0x1p30), least = over_product(d);
     if (r->q == Q_OVER && scale < least)
         scale = least;

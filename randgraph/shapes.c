@@ -4,7 +4,7 @@
 
 #include "randgraph/randgraph_internal.h"
 
-enum { STAR = '*' };
+enum { STAR = '*', USUAL_DIM = 10 };
 
 static bool any_shape(const struct role *r)
 {
@@ -125,11 +125,20 @@ bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc)
     return true;
 }
 
-/* Half of the draws are limited to the lower half of the range, so that most tensors are small. */
+/* Most are small, half of them at most half of that; a few are large, and then often next to the
+ * size of a vector or a tile. */
 static uint32_t draw_dim(struct builder *b, uint32_t room)
 {
+    static const uint8_t tiles[] = { 15, 16, 17, 31, 32, 33, 48, 63, 64 };
     uint32_t most = b->options->max_dim;
 
+    if (most > USUAL_DIM && rng_percent(b->rng, b->weights->large_dims)) {
+        uint32_t dim = rng_below(b->rng, 2) ? tiles[rng_below(b->rng, COUNT(tiles))]
+                                            : USUAL_DIM + 1 + rng_below(b->rng, most - USUAL_DIM);
+        most = most < room ? most : room;
+        return dim < most ? dim : most > 1 ? most : 1;
+    }
+    most = most < USUAL_DIM ? most : USUAL_DIM;
     if (rng_percent(b->rng, 50))
         most = (most + 1) / 2;
     if (most > room)
@@ -140,7 +149,7 @@ static uint32_t draw_dim(struct builder *b, uint32_t room)
 struct shape shape_random(struct builder *b, uint32_t rank)
 {
     struct shape s = { rank };
-    uint32_t room = b->options->max_elements;
+    uint32_t room = b->max_elements;
 
     for (uint32_t i = 0; i < rank; i++) {
         s.dim[i] = draw_dim(b, room);
@@ -173,7 +182,7 @@ static struct shape draw_partner(struct draft *d, const struct shape *s, unsigne
 {
     struct rng *r = d->b->rng;
     struct shape to = *s;
-    uint32_t kind = rng_below(r, 10), room = d->b->options->max_elements;
+    uint32_t kind = rng_below(r, 10), room = d->b->max_elements;
 
     if (kind < 5)
         return to;
@@ -222,7 +231,7 @@ static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, 
 static struct shape draw_pattern(struct draft *d, const struct role *r)
 {
     struct shape s = { 0 };
-    uint32_t room = d->b->options->max_elements;
+    uint32_t room = d->b->max_elements;
 
     if (r->dims[0] == STAR) {
         if (!d->call.bound[STAR])

@@ -30,6 +30,14 @@ enum needs {
     NEEDS_SPREAD = 16 /* not all values close to zero: normalisations */
 };
 
+/* Values at which implementations of the operation often fail; randgraph draws them more often than
+ * by chance (draw_values.c), also beyond what `needs` asks for. */
+enum likes {
+    LIKES_LARGE = 1,   /* far from zero: logits, biases in fixed point */
+    LIKES_SHIFTED = 2, /* a mean far above the deviation: statistics */
+    LIKES_WHOLE = 4    /* whole numbers of both signs: bases and exponents of powers */
+};
+
 /* The rule for a quantised operand's scale and zero point. */
 enum qrule {
     Q_FREE,    /* any valid ones */
@@ -81,7 +89,7 @@ struct role {
     bool unrestricted;
     double otherwise; /* default value of an optional scalar */
     enum draw draw;
-    unsigned needs;
+    unsigned needs, likes; /* enum needs, enum likes */
     enum qrule q;
     double qscale;
     int32_t qzero;

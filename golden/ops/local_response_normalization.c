@@ -5,7 +5,7 @@
 enum { INPUT, RADIUS, BIAS, ALPHA, BETA, AXIS };
 
 static const struct role inputs[] = {
-    [INPUT] = { "input", "the tensor", "*", .slot = 0 },
+    [INPUT] = { "input", "the tensor", "*", .slot = 0, .likes = LIKES_LARGE },
     [RADIUS] = { "radius", "number of neighbours on either side", .slot = FIXED(DT_INT32) },
     [BIAS] = { "bias", "added to the sum of squares", .slot = 1, .draw = DRAW_POSITIVE },
     [ALPHA] = { "alpha", "weight of the squares", .slot = 1, .draw = DRAW_POSITIVE },

@@ -8,7 +8,7 @@ enum { LOGITS, SAMPLES, SEEDS };
 
 static const struct role inputs[] = {
     [LOGITS] = { "logits", "unnormalised logarithms of probabilities", "BC", .slot = 0,
-                 .needs = NEEDS_SMALL },
+                 .likes = LIKES_LARGE },
     [SAMPLES] = { "samples", "number of draws for each row", .slot = FIXED(DT_INT32),
                   .draw = DRAW_OP },
     [SEEDS] = { "seeds", "two seeds of the generator", "2", .slot = FIXED(DT_I32) },

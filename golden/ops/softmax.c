@@ -5,7 +5,7 @@
 enum { INPUT, BETA, AXIS };
 
 static const struct role inputs[] = {
-    [INPUT] = { "input", "the logits", "*" },
+    [INPUT] = { "input", "the logits", "*", .likes = LIKES_LARGE },
     [BETA] = { "beta", "scaling of the exponent, positive", .slot = 1, .draw = DRAW_POSITIVE },
     [AXIS] = { "axis", "dimension that sums to 1, negative counts from the end",
                .slot = FIXED(DT_INT32), .since = L3, .optional = true, .otherwise = -1,

@@ -56,7 +56,8 @@ enum lstm_slot {
 #define LSTM_ROLE(slot_, optional_, dims_, role, text)                                             \
     {                                                                                              \
         role, text, dims_, .slot = slot_, .optional = optional_, .placed = optional_,              \
-                           .draw = DRAW_SHAPE, .needs = NEEDS_CONST | NEEDS_SMALL                  \
+                           .draw = DRAW_SHAPE, .needs = NEEDS_CONST | NEEDS_SMALL,                 \
+                           .likes = (slot_) == LSTM_BIAS ? LIKES_LARGE : 0                         \
     }
 
 /* The roles of a cell from index `at` on.  p: prefix of their names; U, O, I: pattern letters for
