@@ -78,7 +78,10 @@ static bool needs_met(const struct draft *d, const struct role *r, const struct 
 
     if (!graph_value_usable(d->b, k))
         return false;
-    if (d->b->nonfinite)
+    bool finite = largest < INFINITY;
+    if (!finite && !takes_nonfinite(d->op))
+        return false;
+    if (d->b->nonfinite && takes_nonfinite(d->op))
         return !(r->needs & NEEDS_CONST) || rng_percent(d->b->rng, d->b->weights->vary_constant);
     if ((r->needs & NEEDS_NONZERO) && k->least < least_divisor)
         return false;
@@ -141,7 +144,7 @@ static struct graph_value *draw_fresh(struct draft *d, uint32_t at, const struct
         return NULL;
     k->t.shape = shape_in_layout(d, r, shape);
     if (tensor_count(&k->t) > d->b->max_elements || scale_for_operand(d, at, &k->t) < 0 ||
-        graph_value_allocate(d->b, k) < 0 || fill_values(d->b, r, &k->t) < 0 ||
+        graph_value_allocate(d->b, k) < 0 || fill_values(d->b, d->op, r, &k->t) < 0 ||
         graph_value_measure(d->b, k) < 0)
         return NULL;
     return k;

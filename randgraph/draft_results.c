@@ -92,14 +92,14 @@ static int compute(struct draft *d, const struct tensor *like)
         const double *y = d->call.y[i];
         size_t n = tensor_count(t), beyond = 0;
         /* well within the range of fp16 where that is the result's type */
-        double limit = b->nonfinite                                   ? INFINITY
-                       : t->dtype == DT_F16 && b->limit > fp16_limit ? fp16_limit
-                                                                     : b->limit;
+        double limit = t->dtype == DT_F16 && b->limit > fp16_limit ? fp16_limit : b->limit;
+        double overflow = t->dtype == DT_F16 ? 65520 : INFINITY;
         if (n == 0 || n > b->max_elements)
             return -1;
         for (size_t k = 0; y && k < n; k++)
-            beyond += !(fabs(y[k]) <= limit);
-        if (beyond && !b->nonfinite)
+            beyond += !(fabs(y[k]) <= limit) &&
+                      !(b->nonfinite && (isnan(y[k]) || fabs(y[k]) >= overflow));
+        if (beyond)
             return -1;
         again |= rescale(d, i, like);
     }

@@ -3,6 +3,7 @@
  * only graphs with values that are not finite ignore what it excludes. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "randgraph/randgraph_internal.h"
 
@@ -77,24 +78,22 @@ static void fill_multiples(struct stream *s, size_t n, uint32_t most, double ste
     }
 }
 
-/* Replaces some elements by special values: all that are finite, or also one in 16 of those that
- * are not. */
-static void put_special(struct builder *b, struct stream *s, size_t n, double *x)
+/* Replaces some elements by special values; in some graphs one in 16 by one that is not finite. */
+static void put_special(struct builder *b, bool nonfinite, struct stream *s, size_t n, double *x)
 {
     static const double finite[] = { 0.0,       -0.0,      1,         -1,         0x1p-1,
                                      -0x1p-1,   1.5,       2.5,       6,          -6,
                                      1 + 0x1p-10, 1 - 0x1p-11, 1 + 0x1p-23, 6 + 0x1p-8, 0x1p-149,
                                      -0x1p-130, 0x1p-24,   -0x1p-15,  FLT_MIN,    0x1p-14,
                                      1e-6,      127.5,     -128.5,    255,        -1000 };
-    static const double beyond[] = { INFINITY, -INFINITY, NAN,   FLT_MAX, -FLT_MAX, 65504,
-                                     -65504,   65520,     70000, 0x1p31,  -0x1p31,  1e30 };
+    static const double beyond[] = { INFINITY, -INFINITY, NAN };
     uint32_t mask = (uint32_t[]){ 1, 3, 7 }[rng_below(b->rng, 3)];
 
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = stream_next(s);
         if ((bits & mask) == 0)
             x[i] = finite[(bits >> 8) % COUNT(finite)];
-        if (b->nonfinite && (bits >> 32) % 16 == 0)
+        if (nonfinite && (bits >> 32) % 16 == 0)
             x[i] = beyond[(bits >> 40) % COUNT(beyond)];
     }
 }
@@ -135,7 +134,8 @@ static void fill_sparse(struct stream *s, size_t n, double reach, double *x)
             x[i] = x[i] < 0 ? -0.0 : 0.0;
 }
 
-static void fill_class(struct builder *b, enum value_class class, double reach, size_t n, double *x)
+static void fill_class(struct builder *b, enum value_class class, bool nonfinite, double reach,
+                       size_t n, double *x)
 {
     struct stream s;
 
@@ -154,7 +154,7 @@ static void fill_class(struct builder *b, enum value_class class, double reach, 
     if (class == WIDE)
         scale_by_powers(&s, n, x);
     if (class == SPECIAL)
-        put_special(b, &s, n, x);
+        put_special(b, nonfinite, &s, n, x);
 }
 
 static void apply_needs(unsigned needs, size_t n, double *x)
@@ -172,7 +172,7 @@ static void apply_needs(unsigned needs, size_t n, double *x)
         x[n / 2] = 1;
 }
 
-static int fill_floats(struct builder *b, const struct role *r, struct tensor *t)
+static int fill_floats(struct builder *b, const struct role *r, bool nonfinite, struct tensor *t)
 {
     static const double reaches[] = { 1, 2, 2, 4, 4, 8 };
     size_t n = tensor_count(t);
@@ -183,14 +183,14 @@ static int fill_floats(struct builder *b, const struct role *r, struct tensor *t
 
     if (!x)
         return -1;
-    fill_class(b, class, reach, n, x);
+    fill_class(b, class, nonfinite, reach, n, x);
     unsigned needs = r->needs;
     if ((r->likes & LIKES_WHOLE) && (class == WHOLE || class == SPECIAL)) {
         for (size_t i = 0; i < n; i++)
             x[i] = trunc(x[i]);
         needs &= ~(unsigned) NEEDS_NONNEG;
     }
-    if (b->nonfinite && rng_percent(b->rng, 50))
+    if (nonfinite && rng_percent(b->rng, 50))
         needs = 0;
     apply_needs(needs, n, x);
     tensor_narrow(x, t);
@@ -329,12 +329,26 @@ static void fill_codes(struct builder *b, const struct role *r, struct tensor *t
     }
 }
 
-int fill_values(struct builder *b, const struct role *r, struct tensor *t)
+bool takes_nonfinite(const struct op *op)
+{
+    if (op->move && !op->moves)
+        return true;
+    for (int i = 0; i < op->n_in; i++) {
+        const struct role *r = &op->in[i];
+        bool by_element = r->draw == DRAW_VALUES || r->draw == DRAW_BROADCAST;
+        if (r->dims ? !by_element || (strcmp(r->dims, "?") != 0 && strcmp(r->dims, "*") != 0)
+                    : r->draw != DRAW_ACTIVATION)
+            return false;
+    }
+    return op->n_out == 1 && op->out[0].dims && !op->out[0].many;
+}
+
+int fill_values(struct builder *b, const struct op *op, const struct role *r, struct tensor *t)
 {
     const struct dtype_info *info = &dtype_info[t->dtype];
 
     if (!info->codec->integer)
-        return fill_floats(b, r, t);
+        return fill_floats(b, r, b->nonfinite && op && takes_nonfinite(op), t);
     if (t->dtype == DT_I32)
         fill_integers(b, r, t);
     else if (info->quant == QUANT_NONE)

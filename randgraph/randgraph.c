@@ -1,6 +1,4 @@
 /* One example: checks the options, draws the element types, builds the graph, names it. */
-#include <math.h>
-
 #include "randgraph/randgraph_internal.h"
 
 enum { usual_elements = 4096, short_length = 5 };
@@ -141,7 +139,7 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
         (b->types & TYPE(F32)) && o->max_level >= L2 && rng_unit(b->rng) < o->relaxed;
     draw_profile(b);
     bool half = b->model->relaxed || (b->types & TYPE(F16));
-    b->limit = b->nonfinite ? INFINITY : half ? fp16_limit : limit_float;
+    b->limit = half ? fp16_limit : limit_float;
     b->control = rng_unit(b->rng) < o->control_flow && o->max_level >= L4 && !b->only &&
                  !b->nonfinite;
     draw_sizes(b);

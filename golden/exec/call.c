@@ -125,10 +125,39 @@ static double storage_error(double x)
     return a < tiny_f16 ? a : a < INFINITY ? a * unit_f16 : 0;
 }
 
+/* Whether a float operand has elements with which computations are open: subnormal numbers, NaN. */
+static bool has_open_elements(const struct tensor *t)
+{
+    const uint32_t *single = t->data;
+    const uint16_t *half = t->data;
+    size_t n = tensor_count(t), found = 0;
+
+    for (size_t i = 0; t->dtype == DT_F32 && i < n; i++) {
+        uint32_t magnitude = single[i] << 1;
+        found += magnitude - 1 < 0xffffff || magnitude > 0xff000000;
+    }
+    for (size_t i = 0; t->dtype == DT_F16 && i < n; i++) {
+        uint16_t magnitude = (uint16_t) (half[i] << 1);
+        found += (uint16_t) (magnitude - 1) < 0x7ff || magnitude > 0xf800;
+    }
+    return found > 0;
+}
+
+/* Adds the errors of those elements to the n errors.  NNAPI does not define computations with NaN
+ * (the order of selections, comparisons and maxima), and implementations may flush subnormal
+ * operands to zero. */
+static void add_open_elements(const struct tensor *t, const double *x, size_t n, double *error)
+{
+    double tiny = t->dtype == DT_F16 ? tiny_f16 : tiny_f32;
+
+    for (size_t i = 0; i < n; i++)
+        error[i] += isnan(x[i]) ? INFINITY : fabs(x[i]) < tiny ? fabs(x[i]) : 0;
+}
+
 /* Returns in *ret_error the largest differences between an implementation's input and the
  * reference's (NULL: none), and in *ret_x the input's real values, if they had to be computed. */
-static int input_error(const struct value *v, const struct evaluation *e, double **ret_x,
-                       double **ret_error)
+static int input_error(const struct value *v, const struct evaluation *e, bool computes,
+                       double **ret_x, double **ret_error)
 {
     const struct tensor *t = &v->tensor;
     bool stored_half = e->relaxed && t->dtype == DT_F32;
@@ -136,7 +165,9 @@ static int input_error(const struct value *v, const struct evaluation *e, double
     const struct codec *codec = dtype_info[t->dtype].codec;
     bool steps = codec->integer && !t->channel_scale;
 
-    if (!v->bound && !v->real && !stored_half)
+    bool open = computes && has_open_elements(t);
+
+    if (!v->bound && !v->real && !stored_half && !open)
         return 0;
     double *x = scratch_doubles(e, n), *error = scratch_doubles(e, n), any = 0;
     if (!x || !error)
@@ -151,11 +182,22 @@ static int input_error(const struct value *v, const struct evaluation *e, double
             steps ? integer_reach(&range, x[i], real, bound) : float_reach(x[i], real, bound);
         if (stored_half)
             error[i] += storage_error(x[i]);
+    }
+    if (open)
+        add_open_elements(t, x, n, error);
+    for (size_t i = 0; i < n; i++) {
         any += error[i];
+        if (computes && !(error[i] < INFINITY) && !isfinite(x[i]))
+            x[i] = 0; /* undecided: bound() functions expect a finite value with an infinite error */
     }
     *ret_x = x;
     *ret_error = any != 0 ? error : NULL;
     return 0;
+}
+
+static bool moves(const struct call *c)
+{
+    return c->op->move && (!c->op->moves || c->op->moves(c));
 }
 
 static int input_errors(struct call *c, struct value *const *in, const struct evaluation *e,
@@ -163,7 +205,7 @@ static int input_errors(struct call *c, struct value *const *in, const struct ev
 {
     for (uint32_t i = 0; i < c->n_in; i++) {
         double *x = NULL;
-        if (has_tensor_data(in[i]) && input_error(in[i], e, &x, &c->ex[i]) < 0)
+        if (has_tensor_data(in[i]) && input_error(in[i], e, !moves(c), &x, &c->ex[i]) < 0)
             return why_no_memory_for(w, "%s", c->op->name);
         c->x[i] = c->op->units ? NULL : x;
     }
@@ -468,7 +510,7 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
         kind = ERROR_ELEMENT;
     for (uint32_t i = 0; i < c->n_out; i++)
         out[i]->kind = kind;
-    if (c->op->move && (!c->op->moves || c->op->moves(c)))
+    if (moves(c))
         return move_values(c, e, in, out, w);
     if (c->op->eval_exact) {
         TRY(c->op->eval_exact(c, w));

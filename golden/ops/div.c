@@ -50,6 +50,8 @@ static void eval_int(struct call *c)
 /* Largest |a'/b' - a/b| for a' and b' within their errors; b' = 0 is possible where |b| <= eb. */
 static double carry(double a, double b, double ea, double eb)
 {
+    if (b == 0) /* NNAPI does not define it */
+        return INFINITY;
     if (ea == 0 && eb == 0)
         return 0;
     return fabs(b) > eb ? (ea + bound_scaled(a / b, eb)) / (fabs(b) - eb) : INFINITY;

@@ -24,6 +24,8 @@ static double error(double x, double y, double e, double u)
     const double bottom = -1.5;
     double own = fabs(x) < 3 ? u * fabs(x) : 0;
 
+    if (x == -INFINITY) /* implementations may multiply it by 0 */
+        return INFINITY;
     if (!(e > 0) || isnan(y))
         return e > 0 ? INFINITY : own;
     double p = hard_swish(x - e), q = hard_swish(x + e);

@@ -368,6 +368,11 @@ static int set_ways(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
+static int set_values(struct options *o, const char *value, struct why *w)
+{
+    return randgraph_set(&o->graphs, "values", value, w);
+}
+
 static int set_format(struct options *o, const char *value, struct why *w)
 {
     o->format = value;
@@ -448,9 +453,11 @@ static const struct option_row rows[] = {
     { "op", 0, "NAME", CMD_RANDOM, "only this operation", set_op, .value = VALUE_OPERATION },
     { "types", 0, "LIST", CMD_RANDOM, "only these operand types: TENSOR_FLOAT32,...", set_types,
       .value = VALUE_TYPE },
-    { "max-dim", 0, "N", CMD_RANDOM, "largest dimension of an input, 1 to 64", set_max_dim },
+    { "max-dim", 0, "N", CMD_RANDOM, "largest dimension of an input, 1 to 64 (default 64; most are up to 10)", set_max_dim },
     { "level", 0, "L", CMD_RANDOM, "highest feature level that a graph may need, 1 to 8",
       set_level },
+    { "values", 0, "PROFILE", CMD_RANDOM,
+      "values of operands: mix (default), uniform, edge, exact or adversarial", set_values },
     { "ways", 0, "SHARE", CMD_RANDOM,
       "share of the graphs, 0 to 1, that are also executed in another way: asynchronously, in a "
       "burst, fenced, reusable, from the cache, after other inputs, with another preference "
