@@ -78,8 +78,8 @@ static bool needs_met(const struct draft *d, const struct role *r, const struct 
 
     if (!graph_value_usable(d->b, k))
         return false;
-    bool finite = largest < INFINITY;
-    if (!finite && !takes_nonfinite(d->op))
+    /* what has been computed from NaN may be any number or NaN: it may only be moved */
+    if (k->nonfinite && (k->result ? !d->op->move || d->op->moves : !takes_nonfinite(d->op)))
         return false;
     if (d->b->nonfinite && takes_nonfinite(d->op))
         return !(r->needs & NEEDS_CONST) || rng_percent(d->b->rng, d->b->weights->vary_constant);
@@ -147,6 +147,7 @@ static struct graph_value *draw_fresh(struct draft *d, uint32_t at, const struct
         graph_value_allocate(d->b, k) < 0 || fill_values(d->b, d->op, r, &k->t) < 0 ||
         graph_value_measure(d->b, k) < 0)
         return NULL;
+    k->nonfinite = !(k->hi - k->lo < INFINITY);
     return k;
 }
 

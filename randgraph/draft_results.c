@@ -93,7 +93,7 @@ static int compute(struct draft *d, const struct tensor *like)
         size_t n = tensor_count(t), beyond = 0;
         /* well within the range of fp16 where that is the result's type */
         double limit = t->dtype == DT_F16 && b->limit > fp16_limit ? fp16_limit : b->limit;
-        double overflow = t->dtype == DT_F16 ? 65520 : INFINITY;
+        double overflow = t->dtype == DT_F16 && takes_nonfinite(d->op) ? 65520 : INFINITY;
         if (n == 0 || n > b->max_elements)
             return -1;
         for (size_t k = 0; y && k < n; k++)
@@ -105,8 +105,12 @@ static int compute(struct draft *d, const struct tensor *like)
     }
     if (again)
         TRY(evaluate(d));
+    bool nonfinite = false;
+    for (uint32_t i = 0; i < d->n_in; i++)
+        nonfinite |= d->in[i] && d->in[i]->nonfinite;
     for (uint32_t i = 0; i < d->n_out; i++) {
         TRY(graph_value_measure(b, d->out[i]));
+        d->out[i]->nonfinite = nonfinite || !(d->out[i]->hi - d->out[i]->lo < INFINITY);
         if (d->out[i]->t.dtype == DT_I32 && !b->nonfinite &&
             (d->out[i]->lo < -integer_limit || d->out[i]->hi > integer_limit))
             return -1;

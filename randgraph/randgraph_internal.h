@@ -49,6 +49,7 @@ struct graph_value {
     uint32_t subgraph; /* graph index, of LIFE_SUBGRAPH */
     uint32_t open;     /* bit per dimension that depends on values: unknown in the model */
     bool random;       /* differs between runs: no operation may read it */
+    bool nonfinite;    /* some elements, or some that it is computed from, are infinite or NaN */
     double lo, hi;     /* least and greatest element; infinite if an element is NaN */
     double least;      /* smallest magnitude of an element */
 };
@@ -188,9 +189,9 @@ void scale_result(const struct draft *d, const struct role *r, double lo, double
 /* draw_values.c: random elements into t->data that meet the role's needs.  op: the operation that
  * reads them; NULL: not known yet. */
 int fill_values(struct builder *b, const struct op *op, const struct role *r, struct tensor *t);
-/* Whether the operation may read infinities and NaN: it moves elements, or computes each result from
- * one element of each operand.  Others may multiply them by zero (padding, interpolation, fast
- * convolutions), so that results without them are not defined either. */
+/* Whether the operation may read new operands with infinities and NaN: it moves elements, or computes
+ * each result from one element of each operand.  Others may multiply them by zero (padding,
+ * interpolation, fast convolutions), so that results without them are not defined either. */
 bool takes_nonfinite(const struct op *op);
 
 /* scalars.c */

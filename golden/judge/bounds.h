@@ -46,11 +46,17 @@ static inline bool bound_is_half(double u)
     return u > 0x1p-16;
 }
 
+/* The largest finite number. */
+static inline double bound_largest(double u)
+{
+    return bound_is_half(u) ? 65504 : (double) FLT_MAX;
+}
+
 /* Whether x, with error e > 0, may exceed the largest finite number: it may then be infinite, and
  * results computed from it NaN. */
 static inline bool bound_overflows(double x, double e, double u)
 {
-    return e > 0 && !(fabs(x) + e <= (bound_is_half(u) ? 65504 : (double) FLT_MAX));
+    return e > 0 && !(fabs(x) + e <= bound_largest(u));
 }
 
 /* Smallest normal number: below it implementations may flush to zero or lose precision. */

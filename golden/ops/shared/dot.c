@@ -181,11 +181,14 @@ int dot_bound(struct call *c, const struct dot *d, struct why *w)
     double *ey = c->ey[0];
     double rounding = quantised ? 0 : bound_sum(c, terms + 1, 1);
     double lost = quantised ? 0 : (double) terms * bound_tiny(c->unit);
+    double largest = bound_largest(c->unit); /* beyond it partial sums may be infinite */
 
     TRY(bound_of_input(c, d, rounding, w));
     TRY(bound_of_filter(c, d, w));
     TRY(bound_of_bias(c, d, rounding, w));
     for (size_t i = 0; i < n; i++) {
+        if (rounding > 0 && ey[i] > largest * rounding)
+            ey[i] = INFINITY;
         ey[i] += rescaled ? fabs(c->y[0][i]) * RESCALE_ERROR : lost;
         ey[i] = bound_clean(ey[i]);
     }
