@@ -58,10 +58,12 @@ static bool accept_weight(struct builder *b, const struct op *op)
 
 static const struct op_rows *pick_any(struct builder *b, const struct op_list *list)
 {
-    for (uint32_t i = 0; i < list->n && b->only; i++)
-        if (list->op[i].op == b->only)
+    const struct op *only = b->only || b->n_operations ? b->only : b->first;
+
+    for (uint32_t i = 0; i < list->n && only; i++)
+        if (list->op[i].op == only)
             return &list->op[i];
-    for (int i = 0; i < TRIES_ROW && list->n && !b->only; i++) {
+    for (int i = 0; i < TRIES_ROW && list->n && !only; i++) {
         const struct op_rows *rows = &list->op[below_varied(b, list->n)];
         if (accept_weight(b, rows->op))
             return rows;
@@ -216,6 +218,8 @@ static int step(struct builder *b)
     if ((control || b->only_control) && try_control(b) == 0)
         return 0;
     for (int i = 0; i < TRIES_STEP && !b->only_control; i++) {
+        if (i > TRIES_STEP / 2)
+            b->first = NULL;
         b->lenient = i > TRIES_STEP / 2 || rng_percent(r, b->weights->degenerate);
         if (try_step(b) == 0)
             return 0;

@@ -18,18 +18,31 @@ const struct randgraph_options randgraph_default = {
 
 #define TYPE(id) (1u << DT_##id)
 
-static bool can_begin(const struct builder *b, const struct op_list *list)
+static bool can_begin(const struct builder *b, const struct op_list *list, const struct op *only)
 {
     for (uint32_t i = 0; i < list->n; i++)
         for (uint32_t k = 0; k < list->op[i].n; k++)
             if (list->op[i].row[k].level <= b->options->max_level &&
-                (!b->only || list->op[i].op == b->only))
+                (!only || list->op[i].op == only))
                 return true;
     return false;
 }
 
+/* The types with which a graph can begin under these options.  only: its first operation; NULL: any.
+ */
+static uint32_t types_to_begin(const struct builder *b, const struct op *only)
+{
+    uint32_t usable = 0;
+
+    for (int type = 0; type < DT_COUNT; type++)
+        if (dtype_info[type].since <= b->options->max_level &&
+            can_begin(b, &b->rows->first[type], only))
+            usable |= 1u << type;
+    return b->options->dtypes ? usable & b->options->dtypes : usable;
+}
+
 /* The element types of a graph: those of a theme, drawn by weight, of which a graph can begin under
- * these options. */
+ * these options, with b->first if there is one. */
 static uint32_t draw_types(struct builder *b)
 {
     const struct randgraph_weights *w = b->weights;
@@ -46,20 +59,18 @@ static uint32_t draw_types(struct builder *b)
         { TYPE(F32) | TYPE(U8) | TYPE(S8), w->theme_quantised },
         { UINT32_MAX, w->theme_all },
     };
-    uint32_t usable = 0, sum = 0;
+    uint32_t usable = types_to_begin(b, b->only), sum = 0;
+    uint32_t begin = b->first ? types_to_begin(b, b->first) : usable;
 
-    for (int type = 0; type < DT_COUNT; type++)
-        if (dtype_info[type].since <= b->options->max_level && can_begin(b, &b->rows->first[type]))
-            usable |= 1u << type;
-    if (b->options->dtypes)
-        usable &= b->options->dtypes;
+    if (begin == 0) /* not under these options */
+        begin = usable;
     for (int i = 0; i < COUNT(theme); i++)
-        sum += theme[i].types & usable ? theme[i].weight : 0;
+        sum += theme[i].types & begin ? theme[i].weight : 0;
     if (sum == 0)
         return usable;
     uint32_t k = rng_below(b->rng, sum);
     for (int i = 0; i < COUNT(theme); i++) {
-        uint32_t weight = theme[i].types & usable ? theme[i].weight : 0;
+        uint32_t weight = theme[i].types & begin ? theme[i].weight : 0;
         if (k < weight)
             return theme[i].types & usable;
         k -= weight;
@@ -131,6 +142,8 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
 {
     const struct randgraph_options *o = b->options;
 
+    if (!b->only && !b->only_control && rng_percent(b->rng, b->weights->any_first))
+        b->first = op_table[rng_below(b->rng, (uint32_t) op_table_n)];
     b->types = draw_types(b);
     REQUIRE(w, b->types && (!b->only_control || (int) b->only_control->since <= o->max_level),
             "no operation%s%s takes the given operand types at feature level %d or below",

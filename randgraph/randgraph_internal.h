@@ -99,6 +99,7 @@ struct builder {
     bool control;                  /* IF and WHILE are allowed */
     const struct op *only;         /* the only operation of the main graph; NULL: any */
     const struct op *only_control; /* the same where it is IF or WHILE */
+    const struct op *first;        /* the first operation, if it can be drawn; NULL: any */
     uint32_t most_weight;          /* largest weight of an operation */
     uint32_t attempt;              /* varies repeated choices when a fuzzer's bytes are used up */
     bool lenient;                  /* results whose elements are all equal are kept */

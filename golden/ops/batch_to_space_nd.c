@@ -72,7 +72,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
         block[0]--;
     while (batch / block[0] % block[1])
         block[1]--;
-    return true;
+    return block[0] * block[1] > 1 || d->below(d, 4) == 0; /* else a copy */
 }
 
 const struct op op_BATCH_TO_SPACE_ND = {

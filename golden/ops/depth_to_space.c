@@ -29,7 +29,7 @@ static void move(const struct call *c, const struct movement *m)
 /* Draws depths that are multiples of a square, so that block sizes over 1 are frequent. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
-    uint32_t block = 1 + d->below(d, 3);
+    uint32_t block = 2 + d->below(d, 3);
 
     if (role == DEPTH_INPUT) {
         to->shape = (struct shape){ 4,
@@ -39,6 +39,8 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     }
     while (c->in[DEPTH_INPUT]->shape.dim[3] % (block * block))
         block--;
+    if (block == 1 && d->below(d, 4) > 0) /* a copy */
+        return false;
     *(int32_t *) to->data = (int32_t) block;
     return true;
 }

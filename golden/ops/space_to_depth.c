@@ -29,7 +29,7 @@ static void move(const struct call *c, const struct movement *m)
 
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
-    uint32_t block = 1 + d->below(d, 3);
+    uint32_t block = 2 + d->below(d, 3);
 
     if (role == DEPTH_INPUT) {
         to->shape = (struct shape){ 4,
@@ -40,6 +40,8 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     const struct shape *in = &c->in[DEPTH_INPUT]->shape;
     while (in->dim[1] % block || in->dim[2] % block)
         block--;
+    if (block == 1 && d->below(d, 4) > 0) /* a copy */
+        return false;
     *(int32_t *) to->data = (int32_t) block;
     return true;
 }

@@ -59,12 +59,14 @@ static void move(const struct call *c, const struct movement *m)
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     struct axis a = call_axis(c, AXIS);
-    int32_t divisor[6], n = 0;
+    int32_t divisor[12], n = 0;
 
     (void) role;
-    for (int32_t k = 1; k <= 6; k++)
+    for (int32_t k = d->below(d, 8) && a.len > 1 ? 2 : 1; k <= 12; k++)
         if (a.len % (size_t) k == 0)
             divisor[n++] = k;
+    if (n == 0)
+        return false;
     *(int32_t *) to->data = divisor[d->below(d, (uint32_t) n)];
     return true;
 }

@@ -101,6 +101,10 @@ bool reduce_draw(const struct call *c, int role, struct drawer *d, struct tensor
         all[k] = all[i];
         axis[i] = d->below(d, 2) ? chosen : chosen - (int32_t) rank;
     }
+    if (d->below(d, 8) == 0) { /* one of them twice */
+        int32_t again = axis[d->below(d, n)], size = (int32_t) rank;
+        axis[n++] = d->below(d, 2) ? again : again < 0 ? again + size : again - size;
+    }
     to->shape = (struct shape){ .rank = 1, .dim = { n } };
     return true;
 }

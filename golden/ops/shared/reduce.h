@@ -21,7 +21,7 @@ extern const struct typing reduce_floats[2], reduce_bools[1], reduce_ordered[4];
 /* infer(): sets the shape of output 0, if axes and keep_dims are known. */
 int reduce_infer(struct call *c, struct why *w);
 
-/* draw(): 1..rank different axes. */
+/* draw(): 1..rank different axes, sometimes one of them twice. */
 bool reduce_draw(const struct call *c, int role, struct drawer *d, struct tensor *to);
 
 /* Input 0's shape with every reduced dimension replaced by 1. */

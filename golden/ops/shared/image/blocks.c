@@ -140,7 +140,7 @@ bool batch_draw_blocks(struct drawer *d, struct tensor *to)
     int32_t *block = to->data;
 
     to->shape = (struct shape){ 1, { 2 } };
-    block[0] = 1 + (int32_t) d->below(d, 3);
-    block[1] = 1 + (int32_t) d->below(d, 3);
+    block[0] = 1 + (int32_t) d->below(d, 4);
+    block[1] = 1 + (int32_t) d->below(d, 4);
     return true;
 }
