@@ -253,10 +253,14 @@ int draft_bind(struct draft *d)
         if (t && dtype_info[t->dtype].since > b->options->max_level)
             return -1;
     }
+    bool from_open = false; /* another implementation may compute other shapes */
+    for (uint32_t i = 0; i < d->n_in; i++)
+        from_open |= d->in[i] && d->in[i]->open;
     for (uint32_t i = 0; i < d->n_out; i++) {
         struct graph_value *k = d->out[i];
         const struct shape *s = &k->t.shape;
         size_t n = tensor_count(&k->t);
+        k->open = from_open ? (1u << s->rank) - 1 : 0;
         for (uint32_t j = 0; d->op->measure && j < s->rank; j++)
             if (s->dim[j] == 0) /* known only after execution */
                 k->open |= 1u << j;

@@ -138,12 +138,20 @@ static uint32_t draw_length(struct builder *b)
     return o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
 }
 
+/* The first operation, each as likely as any other, except those of weight 0. */
+static const struct op *draw_first(struct builder *b)
+{
+    const struct op *op = op_table[rng_below(b->rng, (uint32_t) op_table_n)];
+
+    return randgraph_weight_of(b->weights, op) ? op : NULL;
+}
+
 static int build(struct builder *b, struct example *ret_example, struct why *w)
 {
     const struct randgraph_options *o = b->options;
 
     if (!b->only && !b->only_control && rng_percent(b->rng, b->weights->any_first))
-        b->first = op_table[rng_below(b->rng, (uint32_t) op_table_n)];
+        b->first = draw_first(b);
     b->types = draw_types(b);
     REQUIRE(w, b->types && (!b->only_control || (int) b->only_control->since <= o->max_level),
             "no operation%s%s takes the given operand types at feature level %d or below",

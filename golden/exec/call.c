@@ -125,7 +125,7 @@ static double storage_error(double x)
     return a < tiny_f16 ? a : a < INFINITY ? a * unit_f16 : 0;
 }
 
-/* Whether a float operand has elements with which computations are open: subnormal numbers, NaN. */
+/* Whether a float operand has elements whose treatment NNAPI leaves open: subnormal numbers, NaN. */
 static bool has_open_elements(const struct tensor *t)
 {
     const uint32_t *single = t->data;
@@ -144,14 +144,15 @@ static bool has_open_elements(const struct tensor *t)
 }
 
 /* Adds the errors of those elements to the n errors.  NNAPI does not define computations with NaN
- * (the order of selections, comparisons and maxima), and implementations may flush subnormal
- * operands to zero. */
-static void add_open_elements(const struct tensor *t, const double *x, size_t n, double *error)
+ * (the order of selections, comparisons and maxima); copies keep it.  Implementations may flush
+ * subnormal operands to zero, even where they copy. */
+static void add_open_elements(const struct tensor *t, bool computes, const double *x, size_t n,
+                              double *error)
 {
     double tiny = t->dtype == DT_F16 ? tiny_f16 : tiny_f32;
 
     for (size_t i = 0; i < n; i++)
-        error[i] += isnan(x[i]) ? INFINITY : fabs(x[i]) < tiny ? fabs(x[i]) : 0;
+        error[i] += isnan(x[i]) ? (computes ? INFINITY : 0) : fabs(x[i]) < tiny ? fabs(x[i]) : 0;
 }
 
 /* Returns in *ret_error the largest differences between an implementation's input and the
@@ -165,7 +166,7 @@ static int input_error(const struct value *v, const struct evaluation *e, bool c
     const struct codec *codec = dtype_info[t->dtype].codec;
     bool steps = codec->integer && !t->channel_scale;
 
-    bool open = computes && has_open_elements(t);
+    bool open = has_open_elements(t);
 
     if (!v->bound && !v->real && !stored_half && !open)
         return 0;
@@ -184,7 +185,7 @@ static int input_error(const struct value *v, const struct evaluation *e, bool c
             error[i] += storage_error(x[i]);
     }
     if (open)
-        add_open_elements(t, x, n, error);
+        add_open_elements(t, computes, x, n, error);
     for (size_t i = 0; i < n; i++) {
         any += error[i];
         if (computes && !(error[i] < INFINITY) && !isfinite(x[i]))

@@ -84,7 +84,12 @@ static void bound_slice(const struct call *c, const struct slice *s, double beta
     const double *y = c->y[0] + s->at;
     double *ey = c->ey[0] + s->at, relative = 0, carried = 0, u = c->unit;
     struct elementary_exp_sum grown = ELEMENTARY_EXP_SUM_EMPTY;
+    double largest = 0; /* of the magnitudes */
 
+    for (size_t i = 0; i < s->len; i++)
+        largest = fmax(largest, fabs(x[i * s->step]));
+    /* implementations may multiply by beta before they subtract the largest logit */
+    double scaled = beta == 1 ? 0 : 3 * u * fabs(beta) * largest;
     for (size_t i = 0; i < s->len; i++) {
         double t = (x[i * s->step] - s->max) * beta, p = elementary_exp(y[i * s->step]);
         relative += p > 0 ? p * bound_exp(u, t) : 0;
@@ -96,7 +101,7 @@ static void bound_slice(const struct call *c, const struct slice *s, double beta
     for (size_t i = 0; i < s->len; i++) {
         double t = (x[i * s->step] - s->max) * beta, log_sum = t - y[i * s->step];
         double own = relative + bound_sum(c, s->len, 1) + 2 * u * fmax(5 * fabs(log_sum), 4) +
-                     2 * u * (fabs(t) + fabs(y[i * s->step]));
+                     2 * u * (fabs(t) + fabs(y[i * s->step])) + scaled;
         ey[i * s->step] = bound_clean(own + carried + (ex ? beta * ex[i * s->step] : 0));
     }
 }

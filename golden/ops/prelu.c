@@ -30,7 +30,7 @@ static double carry(double x, double alpha, double ex, double ealpha)
 {
     double between = fabs(x) < ex ? 0 : prelu(x, alpha);
 
-    if (!isfinite(alpha) || !(ealpha < INFINITY)) /* implementations may multiply it by 0 where x is positive */
+    if (!isfinite(alpha)) /* implementations may multiply it by 0 where x is positive */
         return INFINITY;
     if (ex == 0 && ealpha == 0)
         return 0;

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "golden/model/op.h"
@@ -33,11 +34,9 @@ static int eval(struct call *c, struct why *w)
 static int bound(struct call *c, struct why *w)
 {
     (void) w;
-    size_t size = tensor_count(c->arg[0]) * sizeof(double);
-    if (c->ex[0])
-        memcpy(c->ey[0], c->ex[0], size);
-    else
-        memset(c->ey[0], 0, size);
+    size_t n = tensor_count(c->arg[0]);
+    for (size_t i = 0; i < n; i++) /* infinities may saturate, or be converted as in C */
+        c->ey[0][i] = !isfinite(c->x[0][i]) ? INFINITY : c->ex[0] ? c->ex[0][i] : 0;
     return 0;
 }
 

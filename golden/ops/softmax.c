@@ -138,6 +138,11 @@ static void bound_slice(const struct call *c, size_t at, const struct logits *l)
 
     for (size_t i = 0; i < l->len; i++)
         sum += y[i * l->step] * bound_exp(c->unit, logit(l, i));
+    /* implementations may multiply by beta before they subtract the largest logit */
+    double most = 0, scaled = 0;
+    for (size_t i = 0; i < l->len && l->beta != 1; i++)
+        most = fmax(most, fabs(l->x[i * l->step]));
+    scaled = 4 * c->unit * fabs(l->beta) * most;
     bool open = is_open(l);
     if (l->ex && !open) {
         smallest = arg_min_max_sum(l, -1);
@@ -145,7 +150,7 @@ static void bound_slice(const struct call *c, size_t at, const struct logits *l)
     }
     for (size_t i = 0; i < l->len; i++) {
         double own = bound_exp(c->unit, logit(l, i)), p = y[i * l->step];
-        double rounds = own + sum + 4 * c->unit + bound_sum(c, l->len, 1);
+        double rounds = own + sum + 4 * c->unit + bound_sum(c, l->len, 1) + scaled;
         double e = l->ex && !open ? carried(l, i, p, &smallest, &largest) : 0;
         e += (p + e) * rounds;
         ey[i * l->step] = open ? INFINITY : bound_clean(e + bound_tiny(c->unit));

@@ -15,19 +15,21 @@
 static const struct {
     const char *name, *key[4], *value[4];
 } named[] = {
-    { "random/v1/s7/i123", { NULL }, { NULL } },
-    { "random/v1/ops=3-5/s7/i123", { "ops" }, { "3-5" } },
-    { "random/v1/ops=3-3/s7/i123", { "ops" }, { "3" } },
-    { "random/v1/s7/i123", { "ops", "level" }, { "1-20", "8" } },
-    { "random/v1/op=ADD/s7/i123", { "op" }, { "ADD" } },
-    { "random/v1/types=TENSOR_FLOAT32,TENSOR_FLOAT16/s7/i123",
+    { "random/v2/s7/i123", { NULL }, { NULL } },
+    { "random/v2/ops=3-5/s7/i123", { "ops" }, { "3-5" } },
+    { "random/v2/ops=3-3/s7/i123", { "ops" }, { "3" } },
+    { "random/v2/s7/i123", { "ops", "level" }, { "1-20", "8" } },
+    { "random/v2/op=ADD/s7/i123", { "op" }, { "ADD" } },
+    { "random/v2/types=TENSOR_FLOAT32,TENSOR_FLOAT16/s7/i123",
       { "types" },
       { "TENSOR_FLOAT16,TENSOR_FLOAT32,TENSOR_FLOAT16" } },
-    { "random/v1/ops=1-5/op=ADD/max-dim=4/level=2/s7/i123",
+    { "random/v2/ops=1-5/op=ADD/max-dim=4/level=2/s7/i123",
       { "level", "max-dim", "op", "ops" },
       { "2", "0x4", "ADD", "1-5" } },
-    { "random/v1/max-elements=100/s7/i123", { "max-elements" }, { "100" } },
-    { "random/v1/relaxed=1/constant=0.3/control-flow=0.30000000000000004/s7/i123",
+    { "random/v2/max-elements=100/s7/i123", { "max-elements" }, { "100" } },
+    { "random/v2/level=3/values=edge/s7/i123", { "values", "level" }, { "edge", "3" } },
+    { "random/v2/s7/i123", { "values" }, { "mix" } },
+    { "random/v2/relaxed=1/constant=0.3/control-flow=0.30000000000000004/s7/i123",
       { "control-flow", "constant", "relaxed" },
       { "0.30000000000000004", "3e-1", "1" } },
 };
@@ -59,7 +61,7 @@ static bool options_equal(const struct randgraph_options *a, const struct randgr
            a->dtypes == b->dtypes && !memcmp(&a->relaxed, &b->relaxed, sizeof a->relaxed) &&
            !memcmp(&a->constant, &b->constant, sizeof a->constant) &&
            !memcmp(&a->control_flow, &b->control_flow, sizeof a->control_flow) &&
-           a->only == b->only && a->weights == b->weights;
+           a->only == b->only && a->weights == b->weights && a->values == b->values;
 }
 
 START_TEST(names_are_parsed)
@@ -75,7 +77,7 @@ START_TEST(names_are_parsed)
         ck_assert_uint_eq(seed, 7);
         ck_assert_uint_eq(index, 123);
     }
-    ck_assert_int_eq(randgraph_parse_name("random/v1/s18446744073709551615/i18446744073709551614",
+    ck_assert_int_eq(randgraph_parse_name("random/v2/s18446744073709551615/i18446744073709551614",
                                           &o, &seed, &index, &w),
                      0);
     ck_assert_uint_eq(seed, UINT64_MAX);
@@ -89,53 +91,56 @@ START_TEST(bad_names_are_rejected)
         const char *name, *reason;
         enum why_code code;
     } bad[] = {
-        { "random", "expected random/v1[/PARAMETER=VALUE...]/sSEED/iINDEX", WHY_INVALID },
-        { "random/", "expected random/v1[", WHY_INVALID },
-        { "random/v1", "expected random/v1[", WHY_INVALID },
-        { "random/v1/", "'': expected PARAMETER=VALUE", WHY_INVALID },
-        { "random/v1/s7", "'s7': expected PARAMETER=VALUE", WHY_INVALID },
-        { "random/v1/s7/", "expected random/v1[", WHY_INVALID },
-        { "random/v1/s7/i1/", "'s7': expected PARAMETER=VALUE, or sSEED/iINDEX", WHY_INVALID },
-        { "random/v1/s7/i1/x", "'s7': expected PARAMETER=VALUE, or sSEED/iINDEX", WHY_INVALID },
-        { "random/v1/s7/op=ADD/i1", "'s7': expected PARAMETER=VALUE", WHY_INVALID },
-        { "random/v1/i1/s7", "'i1': expected PARAMETER=VALUE", WHY_INVALID },
-        { "random/v1//s7/i1", "'': expected PARAMETER=VALUE", WHY_INVALID },
-        { "random/v1/op=ADD", "'op=ADD': expected sSEED/iINDEX after it", WHY_INVALID },
-        { "random/v1/s7/x1", "expected random/v1[", WHY_INVALID },
-        { "random/v1/s-7/i1", "'s-7': '-7' is not a whole number", WHY_INVALID },
-        { "random/v1/s7/i1x", "'i1x': '1x' is not a whole number", WHY_INVALID },
-        { "random/v1/s18446744073709551616/i1", "is not a whole number", WHY_INVALID },
-        { "random/v1/s07/i1", "expected random/v1/s7/i1 (each", WHY_INVALID },
-        { "random/v1/s0x7/i1", "expected random/v1/s7/i1 (each", WHY_INVALID },
-        { "random/v01/s7/i1", "expected random/v1/s7/i1 (each", WHY_INVALID },
-        { "random/v1/level=8/s7/i1", "expected random/v1/s7/i1 (each", WHY_INVALID },
-        { "random/v1/ops=3/s7/i1", "expected random/v1/ops=3-3/s7/i1 (each", WHY_INVALID },
-        { "random/v1/level=2/op=ADD/s7/i1", "expected random/v1/op=ADD/level=2/s7/i1 (each",
+        { "random", "expected random/v2[/PARAMETER=VALUE...]/sSEED/iINDEX", WHY_INVALID },
+        { "random/", "expected random/v2[", WHY_INVALID },
+        { "random/v2", "expected random/v2[", WHY_INVALID },
+        { "random/v2/", "'': expected PARAMETER=VALUE", WHY_INVALID },
+        { "random/v2/s7", "'s7': expected PARAMETER=VALUE", WHY_INVALID },
+        { "random/v2/s7/", "expected random/v2[", WHY_INVALID },
+        { "random/v2/s7/i1/", "'s7': expected PARAMETER=VALUE, or sSEED/iINDEX", WHY_INVALID },
+        { "random/v2/s7/i1/x", "'s7': expected PARAMETER=VALUE, or sSEED/iINDEX", WHY_INVALID },
+        { "random/v2/s7/op=ADD/i1", "'s7': expected PARAMETER=VALUE", WHY_INVALID },
+        { "random/v2/i1/s7", "'i1': expected PARAMETER=VALUE", WHY_INVALID },
+        { "random/v2//s7/i1", "'': expected PARAMETER=VALUE", WHY_INVALID },
+        { "random/v2/op=ADD", "'op=ADD': expected sSEED/iINDEX after it", WHY_INVALID },
+        { "random/v2/s7/x1", "expected random/v2[", WHY_INVALID },
+        { "random/v2/s-7/i1", "'s-7': '-7' is not a whole number", WHY_INVALID },
+        { "random/v2/s7/i1x", "'i1x': '1x' is not a whole number", WHY_INVALID },
+        { "random/v2/s18446744073709551616/i1", "is not a whole number", WHY_INVALID },
+        { "random/v2/s07/i1", "expected random/v2/s7/i1 (each", WHY_INVALID },
+        { "random/v2/s0x7/i1", "expected random/v2/s7/i1 (each", WHY_INVALID },
+        { "random/v02/s7/i1", "expected random/v2/s7/i1 (each", WHY_INVALID },
+        { "random/v2/level=8/s7/i1", "expected random/v2/s7/i1 (each", WHY_INVALID },
+        { "random/v2/ops=3/s7/i1", "expected random/v2/ops=3-3/s7/i1 (each", WHY_INVALID },
+        { "random/v2/level=2/op=ADD/s7/i1", "expected random/v2/op=ADD/level=2/s7/i1 (each",
           WHY_INVALID },
-        { "random/v1/op=ADD/op=MUL/s7/i1", "expected random/v1/op=MUL/s7/i1 (each", WHY_INVALID },
-        { "random/v1/types=TENSOR_FLOAT16,TENSOR_FLOAT32/s7/i1",
-          "expected random/v1/types=TENSOR_FLOAT32,TENSOR_FLOAT16/s7/i1", WHY_INVALID },
-        { "random/v1/op=CONV2D/s7/i1",
+        { "random/v2/op=ADD/op=MUL/s7/i1", "expected random/v2/op=MUL/s7/i1 (each", WHY_INVALID },
+        { "random/v2/types=TENSOR_FLOAT16,TENSOR_FLOAT32/s7/i1",
+          "expected random/v2/types=TENSOR_FLOAT32,TENSOR_FLOAT16/s7/i1", WHY_INVALID },
+        { "random/v2/op=CONV2D/s7/i1",
           "'op=CONV2D': unknown operation 'CONV2D'; did you mean "
           "CONV_2D?",
           WHY_INVALID },
-        { "random/v1/levle=2/s7/i1", "'levle=2': unknown parameter 'levle'; did you mean level?",
+        { "random/v2/levle=2/s7/i1", "'levle=2': unknown parameter 'levle'; did you mean level?",
           WHY_INVALID },
-        { "random/v1/level=9/s7/i1", "'level=9': '9' is not a whole number from 1 to 8",
+        { "random/v2/level=9/s7/i1", "'level=9': '9' is not a whole number from 1 to 8",
           WHY_INVALID },
-        { "random/v1/ops=5-3/s7/i1", "expected MIN-MAX with MIN not above MAX", WHY_INVALID },
-        { "random/v1/relaxed=2/s7/i1", "'2' is not a number from 0 to 1", WHY_INVALID },
-        { "random/v1/relaxed=nan/s7/i1", "'nan' is not a number from 0 to 1", WHY_INVALID },
-        { "random/v1/types=TENSOR_FLOAT32,/s7/i1", "expected operand types separated by commas",
+        { "random/v2/values=none/s7/i1",
+          "unknown profile of values 'none': must be mix, uniform, edge, exact or adversarial",
           WHY_INVALID },
-        { "random/s7/i1", "version and options of its generator, such as random/v1/op=ADD/s7/i123",
+        { "random/v2/ops=5-3/s7/i1", "expected MIN-MAX with MIN not above MAX", WHY_INVALID },
+        { "random/v2/relaxed=2/s7/i1", "'2' is not a number from 0 to 1", WHY_INVALID },
+        { "random/v2/relaxed=nan/s7/i1", "'nan' is not a number from 0 to 1", WHY_INVALID },
+        { "random/v2/types=TENSOR_FLOAT32,/s7/i1", "expected operand types separated by commas",
           WHY_INVALID },
-        { "random/v2/s7/i1", "version 2 of the generator; this Halcyon has version 1",
+        { "random/s7/i1", "version and options of its generator, such as random/v2/op=ADD/s7/i123",
+          WHY_INVALID },
+        { "random/v1/s7/i1", "version 1 of the generator; this Halcyon has version 2",
           WHY_UNSUPPORTED },
         { "random/v0/op=ADD/s7/i1", "version 0 of the generator", WHY_UNSUPPORTED },
-        { "random/v1/weights=0123456789abcdef/s7/i1", "only a digest", WHY_UNSUPPORTED },
-        { "random/single/s-CONV_2D-V1_0", "expected random/v1[", WHY_INVALID },
-        { "spec/random/v1/s1/i2", "not the name of a random case", WHY_INVALID },
+        { "random/v2/weights=0123456789abcdef/s7/i1", "only a digest", WHY_UNSUPPORTED },
+        { "random/single/s-CONV_2D-V1_0", "expected random/v2[", WHY_INVALID },
+        { "spec/random/v2/s1/i2", "not the name of a random case", WHY_INVALID },
         { "", "not the name of a random case", WHY_INVALID },
     };
     for (int i = 0; i < COUNT(bad); i++) {
@@ -165,13 +170,14 @@ static struct randgraph_options longest(const struct randgraph_weights *weights)
 {
     struct randgraph_options o = { .min_ops = 100,
                                    .max_ops = 100,
-                                   .max_dim = 64,
+                                   .max_dim = 63,
                                    .max_elements = UINT32_MAX,
                                    .max_level = 7,
                                    .dtypes = UINT32_MAX,
                                    .relaxed = 0.1 + 0.2,
                                    .constant = 1.0 / 3,
                                    .control_flow = 1e-300 / 3,
+                                   .values = VALUES_ADVERSARIAL,
                                    .only = op_table[0]->name,
                                    .weights = weights };
     for (int i = 0; i < op_table_n; i++)
@@ -207,12 +213,12 @@ START_TEST(weights_are_in_the_name)
     char name[RANDGRAPH_NAME], other[RANDGRAPH_NAME];
     o.weights = &weights;
     randgraph_name(&o, 1, 2, name);
-    ck_assert_str_eq(name, "random/v1/s1/i2");
+    ck_assert_str_eq(name, "random/v2/s1/i2");
     weights.n_ops = 2;
     weights.op[0] = (struct randgraph_op_weight){ op_by_name("ADD"), 3 };
     weights.op[1] = (struct randgraph_op_weight){ op_by_name("MUL"), 4 };
     randgraph_name(&o, 1, 2, name);
-    ck_assert_ptr_nonnull(strstr(name, "random/v1/weights="));
+    ck_assert_ptr_nonnull(strstr(name, "random/v2/weights="));
     again = weights;
     again.op[0] = weights.op[1];
     again.op[1] = weights.op[0];
@@ -281,6 +287,12 @@ static uint64_t digest_of_generator(void)
             add(&digest, &o, 4, i, a);
     }
     o.only = NULL;
+    for (int v = VALUES_MIX; v < VALUES_END; v++) {
+        o.values = (enum randgraph_values) v;
+        for (uint64_t i = 0; i < 20; i++)
+            add(&digest, &o, 7, i, a);
+    }
+    o.values = VALUES_MIX;
     static const enum dtype types[] = { DT_F32, DT_F16, DT_U8, DT_S8, DT_I32, DT_B8, DT_Q16S };
     for (int t = 0; t < COUNT(types); t++) {
         o.dtypes = 1u << types[t];
@@ -302,7 +314,7 @@ START_TEST(the_version_determines_the_graphs)
     static const struct {
         int version;
         uint64_t digest;
-    } pinned = { 1, 0x4ec85108d84c9886 };
+    } pinned = { 2, 0x98dad774a25a7cea };
     uint64_t digest = digest_of_generator();
     ck_assert_msg(RANDGRAPH_VERSION == pinned.version && digest == pinned.digest,
                   "version %d gives graphs with the digest 0x%016llx, version %d had 0x%016llx: "

@@ -98,16 +98,28 @@ bool is_omitted(struct converter *c, uint32_t i)
     return !v || (v->constant && !v->length);
 }
 
+/* The constant's bytes; booleans are 0 or 1 in TensorFlow Lite, 0 or not in NNAPI.  NULL: it is none,
+ * or out of memory. */
+static const uint8_t *constant_bytes(struct converter *c, const struct value *v)
+{
+    if (!v->constant || v->type != HAL_TYPE_TENSOR_BOOL8)
+        return v->constant;
+    uint8_t *bytes = arena_copy(c->to->arena, v->constant, v->length, 1);
+    for (size_t i = 0; bytes && i < v->length; i++)
+        bytes[i] = bytes[i] != 0;
+    return bytes;
+}
+
 static int32_t add_value(struct converter *c, const struct value *v)
 {
     const uint16_t bit = type_bit(v->type);
     struct tfl_tensor t = { .rank_known = v->n_dims || is_scalar_type(v->type),
                             .n_dims = v->n_dims,
                             .zero = v->zero,
-                            .data = v->constant,
+                            .data = constant_bytes(c, v),
                             .length = v->length };
 
-    if (!require(c, bit))
+    if (!require(c, bit && !t.data == !v->constant))
         return TFL_OMITTED;
     t.type = types[v->type].type;
     for (uint32_t i = 0; i < v->n_dims; i++)

@@ -62,7 +62,7 @@ BINARY_INLINE void binary_eval_int(struct call *c, int32_t (*f)(int32_t a, int32
     }
 }
 
-/* bound(): ey = carry(a, b, ea, eb) */
+/* bound(): ey = carry(a, b, ea, eb).  An operand without a bound may be NaN, and so the result. */
 BINARY_INLINE void binary_bound(struct call *c,
                                 double (*carry)(double a, double b, double ea, double eb))
 {
@@ -73,7 +73,9 @@ BINARY_INLINE void binary_bound(struct call *c,
         for (size_t i = 0; i < it.run; i++) {
             size_t a = it.a + i * it.step_a, b = it.b + i * it.step_b;
             double ea = c->ex[0] ? c->ex[0][a] : 0, eb = c->ex[1] ? c->ex[1][b] : 0;
-            c->ey[0][it.at + i] = bound_clean(carry(c->x[0][a], c->x[1][b], ea, eb));
+            bool open = !(ea < INFINITY && eb < INFINITY);
+            c->ey[0][it.at + i] =
+                open ? INFINITY : bound_clean(carry(c->x[0][a], c->x[1][b], ea, eb));
         }
 }
 
