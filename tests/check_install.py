@@ -112,7 +112,7 @@ def check_program(version, models):
     require("<html" in pathlib.Path("the report/index.html").read_text().lower(), "report")
     isolated = call("halcyon", "random", "--count", 20, "-d", "sim:cpu?fault=last-tap-dropped", expect=1)
     require("allowed error" in isolated, f"a driver in its own process: {isolated}")
-    require("<svg" in call("halcyon", "dump", "random/v1/s1/i1", "--format", "svg"), "Graphviz")
+    require("<svg" in call("halcyon", "dump", "random/v2/s1/i1", "--format", "svg"), "Graphviz")
 
 
 def check_profiles(data):

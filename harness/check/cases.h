@@ -76,7 +76,7 @@ bool case_name_matches(const char *glob, const char *name);
 int inputs_generate(const char *name, struct tensor *in, uint32_t n, struct arena *arena,
                     struct why *w);
 
-/* "random/v1/s7/i123", "spec/V1_2/add_v1_2/add_v1_2_2".  The name of a random case holds all that
+/* "random/v2/s7/i123", "spec/V1_2/add_v1_2/add_v1_2_2".  The name of a random case holds all that
  * it is generated from (randgraph/randgraph.h); how it is run and judged belongs to the run. */
 void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME]);
 /* Index of case i among the graphs of its seed; meaningless for a case from a file. */

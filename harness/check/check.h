@@ -45,7 +45,7 @@ struct check_result {
     bool died;                  /* the driver's process, which is not the worker's */
     int32_t signal;             /* that it died of; 0: of none */
     char confirmed[160];        /* of a death that was run again: "repeats", "does not repeat; after
-                                   case random/v1/s1/i3"; else "" */
+                                   case random/v2/s1/i3"; else "" */
     bool lost;               /* converting the model to the target's HAL version lost something */
     double ms;               /* wall clock in the driver */
     uint64_t device_ns;      /* time on device; HAL_NO_TIME: not reported */

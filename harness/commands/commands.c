@@ -45,7 +45,7 @@ const struct command command_table[] = {
     { "replay", CMD_REPLAY, "CASE|FILE [-d TARGET...]",
       "run one case again and explain the verdict",
       "Runs one case alone and shows how each output compares. CASE is the name of a case in the\n"
-      "results database, of a random case, such as random/v1/op=ADD/s7/i123, which has all that "
+      "results database, of a random case, such as random/v2/op=ADD/s7/i123, which has all that "
       "it\n"
       "is generated from, or of a rule, such as conform/1.3/model/M9. FILE is a spec file or a\n"
       "model; --case selects from it. Without -d the targets are those on which the recorded case\n"
@@ -64,7 +64,7 @@ const struct command command_table[] = {
       "draw or convert a model (graphDump)",
       "Writes a model as a Graphviz graph (dot), as a drawing of it (svg), as a specification\n"
       "(spec), or as a line of the JSON corpus (json). PATH is a spec file, a model, or the name\n"
-      "of a random case, such as random/v1/s7/i123. --for-level converts the model to an older\n"
+      "of a random case, such as random/v2/s7/i123. --for-level converts the model to an older\n"
       "feature level, where that is possible ('halcyon levels'), and lists the changes on stderr.",
       cmd_dump, VALUE_FILE },
     { "levels", CMD_LEVELS, "PATH [--case NAME]",
@@ -72,7 +72,7 @@ const struct command command_table[] = {
       "For each example: the feature level (HAL version) that its model needs, and what needs it;\n"
       "then the lowest level that the model can be converted to, with the changes and what they\n"
       "lose. PATH is a spec file, a model, or the name of a random case, such as\n"
-      "random/v1/s7/i123.",
+      "random/v2/s7/i123.",
       cmd_levels, VALUE_FILE },
     { "ops", CMD_OPS, "[NAME...] [--markdown]", "print the manual of operations",
       "Without a name: one line for each operation. With names: their manual, made from the\n"

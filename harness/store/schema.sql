@@ -63,7 +63,7 @@ CREATE TABLE cases (
     case_id     INTEGER PRIMARY KEY,
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     ordinal     INTEGER NOT NULL,   -- position in the plan
-    name        TEXT NOT NULL,      -- random/v1/s7/i123, spec/V1_2/add_v1_2/add_v1_2_2, conform/1.3/model/M9
+    name        TEXT NOT NULL,      -- random/v2/s7/i123, spec/V1_2/add_v1_2/add_v1_2_2, conform/1.3/model/M9
     file        TEXT,               -- where a spec came from
     seed        INTEGER,            -- of a random case; 64 bits, may look negative
     idx         INTEGER,

@@ -116,7 +116,7 @@ def check_workers(halcyon, folder):
     trace = load(folder / "a.json")
     trace.assert_complete()
     assert all(trace.layers[layer] for layer in ("LA", "LR", "LD", "LC")), trace.layers
-    assert trace.names["[NN_LA_PO]random/v1/s1/i7 sim:cpu"] == 1
+    assert trace.names["[NN_LA_PO]random/v2/s1/i7 sim:cpu"] == 1
     assert trace.names["[NN_LR_PP]model_prepare"] and trace.names["[SW][NN_LD_PCO]run"]
     names = collections.Counter(trace.processes.values())
     assert names["halcyon random"] == 1 and names["worker"] == 3, names

@@ -108,7 +108,7 @@ START_TEST(the_nearest_entry_applies)
     }
     baseline_free(b);
     b = must_load("halcyon-baseline 1\nfail spec/*\n");
-    ck_assert_ptr_null(baseline_find(b, "random/v1/s1/i0"));
+    ck_assert_ptr_null(baseline_find(b, "random/v2/s1/i0"));
     ck_assert(baseline_is_for(b, "sim:cpu"));
     baseline_free(b);
     b = must_load("halcyon-baseline 1\ntarget lib:*mine.so\n");
@@ -190,17 +190,17 @@ START_TEST(a_rewritten_file_is_sorted_and_keeps_comments_and_groups)
                   "target lib:*\n"
                   "# Softmax.\n\n\n"
                   "# The second one.\n# Two lines.\n"
-                  "\tfail random/v1/s1/i10   reason=\"a \\\"b\\\" \\\\ c\" link=x#1\n"
-                  "fail random/v1/s1/i9\n"
+                  "\tfail random/v2/s1/i10   reason=\"a \\\"b\\\" \\\\ c\" link=x#1\n"
+                  "fail random/v2/s1/i9\n"
                   "# tail\n\n"
                   "skip \"x y\" reason=huge until=2027-03-31\n");
     expect_text(b, "halcyon-baseline 1\n"
                    "# Baseline of the driver.\n# Second block.\n"
                    "target lib:*\n"
                    "\n# Softmax.\n"
-                   "\nfail        random/v1/s1/i9\n"
+                   "\nfail        random/v2/s1/i9\n"
                    "# The second one.\n# Two lines.\n"
-                   "fail        random/v1/s1/i10 reason=\"a \\\"b\\\" \\\\ c\" link=x#1\n"
+                   "fail        random/v2/s1/i10 reason=\"a \\\"b\\\" \\\\ c\" link=x#1\n"
                    "# tail\n"
                    "\nskip        \"x y\" reason=huge until=2027-03-31\n");
     baseline_free(b);
@@ -273,7 +273,7 @@ START_TEST(old_names_are_rejected_for_random_cases)
         bool is_old;
     } names[] = { { "random/s1/i0", true },     { "random/s*/i1?", true },
                   { "random/s[0-9]/i*", true }, { "random/*", false },
-                  { "random/v1/s1/i0", false }, { "random/single/s-ADD/i0", false } };
+                  { "random/v2/s1/i0", false }, { "random/single/s-ADD/i0", false } };
     const char *const target[] = { "sim:cpu" };
     for (int i = 0; i < COUNT(names); i++) {
         char path[] = "/tmp/halcyon-test-XXXXXX";
@@ -286,7 +286,7 @@ START_TEST(old_names_are_rejected_for_random_cases)
         int failed = expectations_load(paths, 1, target, 1, true, &random, &w);
         ck_assert_msg((failed < 0) == names[i].is_old, "%s: %s", names[i].name, w.text);
         if (failed)
-            ck_assert_msg(strstr(w.text, ":2: '") && strstr(w.text, "random/v1/op=ADD/s7/i123"),
+            ck_assert_msg(strstr(w.text, ":2: '") && strstr(w.text, "random/v2/op=ADD/s7/i123"),
                           "%s", w.text);
         ck_assert_int_eq(expectations_load(paths, 1, target, 1, false, &files, &w), 0);
         unlink(path);

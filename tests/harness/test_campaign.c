@@ -155,7 +155,7 @@ START_TEST(a_case_is_written_when_it_is_complete)
     ck_assert_uint_eq(total(0, VERDICT_PASS), 0);
     complete(2);
     ck_assert_str_eq(query("SELECT name || spec || dot || level FROM cases"),
-                     "random/v1/s7/i2specdot3");
+                     "random/v2/s7/i2specdot3");
     ck_assert_str_eq(query("SELECT operation FROM case_operations"), "ADD");
     ck_assert_str_eq(query("SELECT printed || backtrace FROM failures"), "one\ntwo ?[31m#0 main");
     ck_assert_str_eq(query("SELECT count(*) FROM verdicts WHERE printed IS NULL"), "1");
@@ -310,7 +310,7 @@ START_TEST(a_death_that_does_not_repeat_names_the_case_before)
     send_spec(0);
     complete(0);
     ck_assert_str_eq(query("SELECT verdict || ' ' || confirmed || spec FROM failures"),
-                     "crash does not repeat; after case random/v1/s7/i5spec");
+                     "crash does not repeat; after case random/v2/s7/i5spec");
     struct worker_pool_death first = a_crash;
     first.is_first = true;
     first.hang = true;

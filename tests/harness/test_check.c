@@ -407,14 +407,14 @@ END_TEST
 START_TEST(arguments_are_quoted_for_a_shell)
 {
     struct buffer b = { 0 };
-    buffer_put_quoted(&b, "random/v1/s7/i1");
+    buffer_put_quoted(&b, "random/v2/s7/i1");
     buffer_puts(&b, " ");
     buffer_put_quoted(&b, "sim:cpu?fault=nan");
     buffer_puts(&b, " ");
     buffer_put_quoted(&b, "it's");
     buffer_puts(&b, " ");
     buffer_put_quoted(&b, "");
-    ck_assert_str_eq(buffer_text(&b), "random/v1/s7/i1 'sim:cpu?fault=nan' 'it'\\''s' ''");
+    ck_assert_str_eq(buffer_text(&b), "random/v2/s7/i1 'sim:cpu?fault=nan' 'it'\\''s' ''");
     buffer_done(&b);
 }
 END_TEST

@@ -74,7 +74,7 @@ static struct results *open_new(void)
     return r;
 }
 
-/* Writes a case of random/v1/s7 with these verdicts; failing ones get a specification. */
+/* Writes a case of random/v2/s7 with these verdicts; failing ones get a specification. */
 static void write_case(struct results *r, uint64_t ordinal, enum verdict first, enum verdict second)
 {
     char name[32];
@@ -85,7 +85,7 @@ static void write_case(struct results *r, uint64_t ordinal, enum verdict first, 
     for (int t = 0; t < 2; t++)
         verdict[t].replay = verdict_conforming(result[t].verdict) ? NULL : "replay";
     bool conforming = verdict_conforming(first) && verdict_conforming(second);
-    snprintf(name, sizeof name, "random/v1/s7/i%d", (int) ordinal);
+    snprintf(name, sizeof name, "random/v2/s7/i%d", (int) ordinal);
     struct case_row c = { .ordinal = ordinal,
                           .name = name,
                           .seed = UINT64_MAX,
@@ -141,8 +141,8 @@ START_TEST(cases_are_found)
     struct recorded_case f;
     struct why w;
     ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
-    ck_assert_int_eq(results_find_case(r, "random/v1/s7/i9", &f, &w), 0);
-    ck_assert_int_eq(results_find_case(r, "random/v1/s7/i0", &f, &w), 1);
+    ck_assert_int_eq(results_find_case(r, "random/v2/s7/i9", &f, &w), 0);
+    ck_assert_int_eq(results_find_case(r, "random/v2/s7/i0", &f, &w), 1);
     ck_assert_str_eq(f.spec, "the spec");
     ck_assert_str_eq(f.options, "{\"seed\":\"7\"}");
     ck_assert_ptr_null(f.file);

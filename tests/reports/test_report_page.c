@@ -75,8 +75,8 @@ static char *page_of(int64_t run)
     "INSERT INTO targets VALUES(1,1,0,'sim:cpu','cpu','1','CPU','1.3');"
 #define CASES                                                                                      \
     "INSERT INTO cases(case_id,run,ordinal,name,file,seed,idx,level,n_operations,spec,dot) "       \
-    "VALUES(1,1,0,'random/v1/s1/i0',NULL,1,0,1,1,NULL,NULL),"                                      \
-    "(2,1,1,'random/v1/s1/i1',NULL,1,1,1,2,'spec','digraph{d0 [class=\"output output0\"]}');"      \
+    "VALUES(1,1,0,'random/v2/s1/i0',NULL,1,0,1,1,NULL,NULL),"                                      \
+    "(2,1,1,'random/v2/s1/i1',NULL,1,1,1,2,'spec','digraph{d0 [class=\"output output0\"]}');"      \
     "INSERT INTO case_operations VALUES(1,'ADD','TENSOR_FLOAT32'),(2,'MUL','TENSOR_FLOAT16');"
 #define VERDICT                                                                                    \
     "INSERT INTO verdicts(case_id,target,verdict,why,judge,stage,status,ms,checked,wrong,output,"  \
@@ -85,7 +85,7 @@ static char *page_of(int64_t run)
     VERDICT "(1,1,'pass','','bound','done','NONE',1.5,9,0,0,0,'[0]','ADD','T',1,1,1,0,NULL);"
 #define FAIL                                                                                       \
     VERDICT "(2,1,'fail','why it failed','bound','done','NONE',2.5,9,4,0,7,'[1,2]','MUL',"         \
-            "'TENSOR_FLOAT16',0.25,0.75,0.125,4,'halcyon replay random/v1/s1/i1');"
+            "'TENSOR_FLOAT16',0.25,0.75,0.125,4,'halcyon replay random/v2/s1/i1');"
 
 START_TEST(report_of_an_empty_database)
 {
@@ -125,7 +125,7 @@ START_TEST(report_shows_a_failure)
 {
     static const char *const parts[] = {
         "1 of 2 verdicts do not conform",
-        "random/v1/s1/i1",
+        "random/v2/s1/i1",
         "why it failed",
         "output 0 [1,2]",
         "<dt>expected</dt><dd>0.25</dd>",
@@ -133,7 +133,7 @@ START_TEST(report_shows_a_failure)
         "<dt>bound</dt><dd>0.125</dd>",
         "<dt>ratio</dt><dd>4</dd>",
         "4 of 9 outside their bound",
-        "<code>halcyon replay random/v1/s1/i1</code>",
+        "<code>halcyon replay random/v2/s1/i1</code>",
         "<pre>spec</pre>",
         "<figure class=\"graph\" style=\"--natural:",
         "#dc2626", /* the output is marked */
@@ -159,7 +159,7 @@ START_TEST(report_shows_the_newest_verdict)
         "'2026-01-03T03:04:05Z','2026-01-03T03:05:05Z',60);"
         "INSERT INTO targets VALUES(2,2,0,'sim:cpu','cpu','1','CPU','1.3');"
         "INSERT INTO cases(case_id,run,ordinal,name,file,seed,idx,level,n_operations,spec,dot) "
-        "VALUES(3,2,0,'random/v1/s1/i1',NULL,1,1,1,2,NULL,NULL);" VERDICT
+        "VALUES(3,2,0,'random/v2/s1/i1',NULL,1,1,1,2,NULL,NULL);" VERDICT
         "(3,2,'pass','','bound','done','NONE',1.5,9,0,0,0,'[0]','MUL','T',1,1,1,0,NULL);");
     char *page = page_of(0);
     ck_assert_ptr_nonnull(strstr(page, "All 2 verdicts conform"));

@@ -28,8 +28,8 @@ void seeds_of_files(void)
     write_text("fuzz_baseline", "valid",
                "halcyon-baseline 1\n# head\ntarget lib:*\n\n# heading\n\n"
                "# about the entry\nfail  spec/V1_2/* op=CONV_2D reason=\"two words\" "
-               "link=https://x until=2027-03-31\npass|crash random/v1/s1/i0 stage=execute\n# tail"
-               "\n\nviolation random/v1/*/s?/i[0-9] status=\"a\\\"b\\\\\"\n"
+               "link=https://x until=2027-03-31\npass|crash random/v2/s1/i0 stage=execute\n# tail"
+               "\n\nviolation random/v2/*/s?/i[0-9] status=\"a\\\"b\\\\\"\n"
                "skip spec/V1_3/huge reason=x\n");
     write_text("fuzz_baseline", "older", "# case target reason\nspec/V1_2/* sim:cpu known\n");
     write_text("fuzz_baseline", "old_name", "halcyon-baseline 1\nfail random/s1/i0\n");

@@ -497,7 +497,7 @@ static void print_much(struct hostile_call *c, long n)
 static void print_verdicts(struct hostile_call *c, long n)
 {
     UNUSED;
-    printf("\n{\"case\":\"random/v1/s5/"
+    printf("\n{\"case\":\"random/v2/s5/"
            "i0\",\"target\":\"sim:cpu\",\"verdict\":\"fail\",\"why\":\"\"}\n"
            "{\"summary\":{\"pass\":0,\"fail\":1}}\n");
     fflush(stdout);
