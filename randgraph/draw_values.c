@@ -81,11 +81,11 @@ static void fill_multiples(struct stream *s, size_t n, uint32_t most, double ste
 /* Replaces some elements by special values; in some graphs one in 16 by one that is not finite. */
 static void put_special(struct builder *b, bool nonfinite, struct stream *s, size_t n, double *x)
 {
-    static const double finite[] = { 0.0,       -0.0,      1,         -1,         0x1p-1,
-                                     -0x1p-1,   1.5,       2.5,       6,          -6,
+    static const double finite[] = { 0.0,         -0.0,        1,           -1,         0x1p-1,
+                                     -0x1p-1,     1.5,         2.5,         6,          -6,
                                      1 + 0x1p-10, 1 - 0x1p-11, 1 + 0x1p-23, 6 + 0x1p-8, 0x1p-149,
-                                     -0x1p-130, 0x1p-24,   -0x1p-15,  FLT_MIN,    0x1p-14,
-                                     1e-6,      127.5,     -128.5,    255,        -1000 };
+                                     -0x1p-130,   0x1p-24,     -0x1p-15,    FLT_MIN,    0x1p-14,
+                                     1e-6,        127.5,       -128.5,      255,        -1000 };
     static const double beyond[] = { INFINITY, -INFINITY, NAN };
     uint32_t mask = (uint32_t[]){ 1, 3, 7 }[rng_below(b->rng, 3)];
 
@@ -218,8 +218,8 @@ static uint32_t integer_reach(struct builder *b, const struct role *r, const str
 
 static void fill_integers(struct builder *b, const struct role *r, struct tensor *t)
 {
-    static const int32_t special[] = { 0,     1,      -1,      2,        INT32_MAX, INT32_MIN,
-                                       32767, -32768, 46341,   -65536,   1 << 24,   (1 << 24) + 1,
+    static const int32_t special[] = { 0,     1,      -1,      2,         INT32_MAX, INT32_MIN,
+                                       32767, -32768, 46341,   -65536,    1 << 24,   (1 << 24) + 1,
                                        255,   256,    1 << 30, -(1 << 30) };
     size_t n = tensor_count(t), n_special = COUNT(special);
     enum value_class class = draw_class(b, r);

@@ -125,10 +125,10 @@ static bool put_only(const struct parameter *p, const struct randgraph_options *
 }
 
 static const char *const value_names[VALUES_END] = { [VALUES_MIX] = "mix",
-                                                      [VALUES_UNIFORM] = "uniform",
-                                                      [VALUES_EDGE] = "edge",
-                                                      [VALUES_EXACT] = "exact",
-                                                      [VALUES_ADVERSARIAL] = "adversarial" };
+                                                     [VALUES_UNIFORM] = "uniform",
+                                                     [VALUES_EDGE] = "edge",
+                                                     [VALUES_EXACT] = "exact",
+                                                     [VALUES_ADVERSARIAL] = "adversarial" };
 
 static int set_values(const struct parameter *p, struct randgraph_options *o, const char *value,
                       struct why *w)

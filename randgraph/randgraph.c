@@ -28,7 +28,8 @@ static bool can_begin(const struct builder *b, const struct op_list *list, const
     return false;
 }
 
-/* The types with which a graph can begin under these options.  only: its first operation; NULL: any.
+/* The types with which a graph can begin under these options.  only: its first operation; NULL:
+ * any.
  */
 static uint32_t types_to_begin(const struct builder *b, const struct op *only)
 {
@@ -161,8 +162,8 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
     draw_profile(b);
     bool half = b->model->relaxed || (b->types & TYPE(F16));
     b->limit = half ? fp16_limit : limit_float;
-    b->control = rng_unit(b->rng) < o->control_flow && o->max_level >= L4 && !b->only &&
-                 !b->nonfinite;
+    b->control =
+        rng_unit(b->rng) < o->control_flow && o->max_level >= L4 && !b->only && !b->nonfinite;
     draw_sizes(b);
     uint32_t operations = draw_length(b);
     REQUIRE(w, grow_graph(b, operations) == 0, "no operation could be drawn with these options");

@@ -61,7 +61,8 @@ enum randgraph_values {
     VALUES_UNIFORM,     /* around zero */
     VALUES_EDGE,        /* zeros, limits, subnormals; in some graphs infinities, NaN, wrap-around */
     VALUES_EXACT,       /* small whole numbers: exact sums, many ties */
-    VALUES_ADVERSARIAL, /* large logits, means far above deviations, saturating codes, sparse data */
+    VALUES_ADVERSARIAL, /* large logits, means far above deviations, saturating codes, sparse data
+                         */
     VALUES_END
 };
 
@@ -75,7 +76,7 @@ struct randgraph_options {
     double constant;           /* share of new operands that are constants */
     double control_flow;       /* share of graphs that may contain IF and WHILE */
     enum randgraph_values values;
-    const char *only;          /* the only operation of the main graph; NULL: any */
+    const char *only;                        /* the only operation of the main graph; NULL: any */
     const struct randgraph_weights *weights; /* NULL: the defaults */
     double ways; /* not of the graph: share of the graphs that are also executed in other ways
                     (harness/check/variation.h) */

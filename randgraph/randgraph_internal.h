@@ -190,9 +190,10 @@ void scale_result(const struct draft *d, const struct role *r, double lo, double
 /* draw_values.c: random elements into t->data that meet the role's needs.  op: the operation that
  * reads them; NULL: not known yet. */
 int fill_values(struct builder *b, const struct op *op, const struct role *r, struct tensor *t);
-/* Whether the operation may read new operands with infinities and NaN: it moves elements, or computes
- * each result from one element of each operand.  Others may multiply them by zero (padding,
- * interpolation, fast convolutions), so that results without them are not defined either. */
+/* Whether the operation may read new operands with infinities and NaN: it moves elements, or
+ * computes each result from one element of each operand.  Others may multiply them by zero
+ * (padding, interpolation, fast convolutions), so that results without them are not defined either.
+ */
 bool takes_nonfinite(const struct op *op);
 
 /* scalars.c */

@@ -125,7 +125,8 @@ static double storage_error(double x)
     return a < tiny_f16 ? a : a < INFINITY ? a * unit_f16 : 0;
 }
 
-/* Whether a float operand has elements whose treatment NNAPI leaves open: subnormal numbers, NaN. */
+/* Whether a float operand has elements whose treatment NNAPI leaves open: subnormal numbers, NaN.
+ */
 static bool has_open_elements(const struct tensor *t)
 {
     const uint32_t *single = t->data;
@@ -145,14 +146,21 @@ static bool has_open_elements(const struct tensor *t)
 
 /* Adds the errors of those elements to the n errors.  NNAPI does not define computations with NaN
  * (the order of selections, comparisons and maxima); copies keep it.  Implementations may flush
- * subnormal operands to zero, even where they copy. */
+ * subnormal numbers to zero, even where they copy, or take them for equal to each other and to zero
+ * where they compare. */
 static void add_open_elements(const struct tensor *t, bool computes, const double *x, size_t n,
                               double *error)
 {
-    double tiny = t->dtype == DT_F16 ? tiny_f16 : tiny_f32;
+    double tiny = t->dtype == DT_F16 ? tiny_f16 : tiny_f32, largest = 0;
 
     for (size_t i = 0; i < n; i++)
-        error[i] += isnan(x[i]) ? (computes ? INFINITY : 0) : fabs(x[i]) < tiny ? fabs(x[i]) : 0;
+        largest = fabs(x[i]) < tiny && fabs(x[i]) > largest ? fabs(x[i]) : largest;
+    for (size_t i = 0; i < n; i++) {
+        if (fabs(x[i]) < tiny)
+            error[i] += largest;
+        if (computes && isnan(x[i]))
+            error[i] = INFINITY;
+    }
 }
 
 /* Returns in *ret_error the largest differences between an implementation's input and the
@@ -189,7 +197,8 @@ static int input_error(const struct value *v, const struct evaluation *e, bool c
     for (size_t i = 0; i < n; i++) {
         any += error[i];
         if (computes && !(error[i] < INFINITY) && !isfinite(x[i]))
-            x[i] = 0; /* undecided: bound() functions expect a finite value with an infinite error */
+            x[i] =
+                0; /* undecided: bound() functions expect a finite value with an infinite error */
     }
     *ret_x = x;
     *ret_error = any != 0 ? error : NULL;

@@ -3,7 +3,8 @@
 enum { INPUT, GAMMA, BETA, EPSILON, LAYOUT };
 
 static const struct role inputs[] = {
-    [INPUT] = { "input", "the image", "NHWC", .slot = 0, .image = true, .needs = NEEDS_SPREAD, .likes = LIKES_SHIFTED },
+    [INPUT] = { "input", "the image", "NHWC", .slot = 0, .image = true, .needs = NEEDS_SPREAD,
+                .likes = LIKES_SHIFTED },
     [GAMMA] = { "gamma", "standard deviation of the result", .slot = 1 },
     [BETA] = { "beta", "mean of the result", .slot = 1 },
     [EPSILON] = { "epsilon", "added to the variance", .slot = 1, .draw = DRAW_POSITIVE },

@@ -4,7 +4,8 @@
 static const struct role inputs[] = {
     { "base", "a negative base with an exponent that is no integer gives NaN", "?",
       .needs = NEEDS_NONNEG | NEEDS_NONZERO | NEEDS_SMALL, .likes = LIKES_WHOLE },
-    { "exponent", "the power", "?", .draw = DRAW_BROADCAST, .needs = NEEDS_SMALL, .likes = LIKES_WHOLE },
+    { "exponent", "the power", "?", .draw = DRAW_BROADCAST, .needs = NEEDS_SMALL,
+      .likes = LIKES_WHOLE },
 };
 
 static const struct typing typings[] = {

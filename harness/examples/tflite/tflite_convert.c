@@ -98,8 +98,8 @@ bool is_omitted(struct converter *c, uint32_t i)
     return !v || (v->constant && !v->length);
 }
 
-/* The constant's bytes; booleans are 0 or 1 in TensorFlow Lite, 0 or not in NNAPI.  NULL: it is none,
- * or out of memory. */
+/* The constant's bytes; booleans are 0 or 1 in TensorFlow Lite, 0 or not in NNAPI.  NULL: it is
+ * none, or out of memory. */
 static const uint8_t *constant_bytes(struct converter *c, const struct value *v)
 {
     if (!v->constant || v->type != HAL_TYPE_TENSOR_BOOL8)

@@ -44,7 +44,8 @@ int compare_bound(struct call *c, struct why *w)
         for (size_t i = 0; i < it.run; i++) {
             size_t a = it.a + i * it.step_a, b = it.b + i * it.step_b;
             double reach = slack + (c->ex[0] ? c->ex[0][a] : 0) + (c->ex[1] ? c->ex[1][b] : 0);
-            bool decided = (reach == 0 && !both_true(ta, a, tb, b)) || fabs(c->x[0][a] - c->x[1][b]) > reach;
+            bool decided =
+                (reach == 0 && !both_true(ta, a, tb, b)) || fabs(c->x[0][a] - c->x[1][b]) > reach;
             c->ey[0][it.at + i] = decided ? 0 : 1;
         }
     return 0;
