@@ -78,6 +78,9 @@ static bool needs_met(const struct draft *d, const struct role *r, const struct 
 
     if (!graph_value_usable(d->b, k))
         return false;
+    /* its shape may differ between implementations: other operands might not fit it */
+    if (k->open && d->n_in > 1)
+        return false;
     /* what has been computed from NaN may be any number or NaN: it may only be moved */
     if (k->nonfinite && (k->result ? !d->op->move || d->op->moves : !takes_nonfinite(d->op)))
         return false;
