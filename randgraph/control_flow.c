@@ -52,13 +52,23 @@ static void add_argument(struct arguments *a, struct graph_value *k)
     a->outside[a->n++] = k;
 }
 
-static void pick_arguments(struct builder *b, struct graph_value *first, struct arguments *a)
+/* Whether the driver supports the operation on a value of the type. */
+static bool may_control(const struct builder *b, bool loop, enum dtype type)
+{
+    return !b->support || support_control(b->support, loop, type);
+}
+
+static void pick_arguments(struct builder *b, bool loop, struct graph_value *first,
+                           struct arguments *a)
 {
     uint32_t n = 1 + rng_below(b->rng, MAX_ARGUMENTS);
 
     add_argument(a, first);
-    for (uint32_t i = 1; i < n && b->n_live; i++)
-        add_argument(a, b->live[rng_below(b->rng, b->n_live)]);
+    for (uint32_t i = 1; i < n && b->n_live; i++) {
+        struct graph_value *k = b->live[rng_below(b->rng, b->n_live)];
+        if (may_control(b, loop, k->t.dtype))
+            add_argument(a, k);
+    }
 }
 
 /* In a nested graph only the first result is read by the rest of its chain: no others are made. */
@@ -213,6 +223,7 @@ static struct graph_value *compute_condition(struct builder *b, struct graph_val
 
 static struct graph_value *find_condition(struct builder *b)
 {
+    const struct randgraph_support *s = b->support;
     bool room = b->depth > 0 || (b->n_operations + 1 < b->goal && !b->only_control);
 
     for (uint32_t i = b->n_live; i-- > 0;) {
@@ -220,7 +231,8 @@ static struct graph_value *find_condition(struct builder *b)
         bool number = k->t.dtype == DT_F32 || k->t.dtype == DT_F16 || k->t.dtype == DT_I32;
         if (is_single(k) && k->t.dtype == DT_B8)
             return k;
-        if (room && is_single(k) && number && (k->result || rng_percent(b->rng, 50)))
+        bool comparable = !s || (number && support_has(s, "LESS", k->t.dtype));
+        if (room && is_single(k) && number && comparable && (k->result || rng_percent(b->rng, 50)))
             return compute_condition(b, k);
     }
     return single(b, DT_B8, rng_below(b->rng, 2), b->depth ? LIFE_CONSTANT_COPY : LIFE_INPUT);
@@ -233,9 +245,9 @@ static int grow_branch(struct builder *b, struct graph_value *from, struct graph
     struct graph_value *taken[MAX_ARGUMENTS], *result[MAX_ARGUMENTS];
     uint32_t graph;
 
-    if (!b->rows->branch || !condition)
+    if (!b->rows->branch || !condition || !may_control(b, false, from->t.dtype))
         return -1;
-    pick_arguments(b, from, &a);
+    pick_arguments(b, false, from, &a);
     a.none = condition->result && rng_percent(b->rng, 25); /* only the condition is an input */
     TRY(reserve_graphs(b, 2, &graph));
     uint32_t n = draw_results(b, a.n), chosen = *(const uint8_t *) condition->t.data ? 0 : 1;
@@ -341,11 +353,11 @@ static int grow_loop(struct builder *b, struct graph_value *from, struct graph_v
     struct builder s;
     uint32_t graph;
 
-    if (!b->rows->loop)
+    if (!b->rows->loop || !may_control(b, true, from->t.dtype))
         return -1;
 
     /* arguments: the states, the counter, then those that no iteration changes */
-    pick_arguments(b, from, &picked);
+    pick_arguments(b, true, from, &picked);
     uint32_t counter = draw_results(b, picked.n);
     memcpy(a.outside, picked.outside, counter * sizeof *a.outside);
     a.outside[counter] = single(b, DT_I32, 0, LIFE_CONSTANT_COPY);

@@ -5,6 +5,8 @@
 
 #include "randgraph/randgraph_internal.h"
 
+enum { TRIES_SCALAR = 8 };
+
 static const double least_divisor = 0.05, small = 8, spread = 0.05;
 
 /* Chooses which operands are given: optional ones may be omitted at the end, and variadic roles are
@@ -124,10 +126,21 @@ static struct graph_value *find_live(struct draft *d, uint32_t at, const struct 
     return NULL;
 }
 
+/* Whether the limits on calls of this row, if any, allow a value of the trait. */
+static bool may_be(const struct draft *d, int trait, uint32_t value)
+{
+    return !d->limits || (d->limits->allowed[trait] >> value & 1);
+}
+
 static enum lifetime draw_lifetime(struct draft *d, const struct role *r)
 {
     struct builder *b = d->b;
+    int state = TRAIT_STATE + (int) (r - d->op->in);
 
+    if (!may_be(d, state, STATE_VARIABLE))
+        return LIFE_CONSTANT_COPY;
+    if (b->depth == 0 && !may_be(d, state, STATE_CONSTANT))
+        return LIFE_INPUT;
     if (b->depth > 0 || dtype_info[role_type(r, d->typing)].quant == QUANT_CHANNEL)
         return LIFE_CONSTANT_COPY;
     if (r->needs & NEEDS_CONST)
@@ -173,7 +186,8 @@ static int draw_tensor(struct draft *d, uint32_t at)
     struct builder *b = d->b;
     struct graph_value *k = NULL;
     struct shape shape, outside;
-    bool reuse = rng_percent(b->rng, b->weights->reuse);
+    bool reuse = rng_percent(b->rng, b->weights->reuse) &&
+                 may_be(d, TRAIT_STATE + d->role[at], STATE_VARIABLE);
 
     if (reuse && r->draw != DRAW_SHAPE && (k = find_live(d, at, NULL))) {
         shape = shape_nhwc(d, r, &k->t.shape);
@@ -195,6 +209,22 @@ static int draw_tensor(struct draft *d, uint32_t at)
     return 0;
 }
 
+/* Draws a scalar, a few times more while its value is beyond the limits. */
+static int draw_scalar(struct draft *d, uint32_t at)
+{
+    const struct role *r = &d->op->in[d->role[at]];
+    int trait = TRAIT_VALUE + d->role[at];
+
+    TRY(scalar_draw(d, at));
+    for (int i = 0; d->limits && !r->dims && i < TRIES_SCALAR; i++) {
+        uint8_t value = trait_of_scalar(d->in[at]);
+        if (value == NO_TRAIT || may_be(d, trait, value))
+            break;
+        TRY(scalar_draw(d, at));
+    }
+    return 0;
+}
+
 /* Draws operand `at`, or omits it where it is optional. */
 static int draw_operand(struct draft *d, uint32_t at)
 {
@@ -211,7 +241,7 @@ static int draw_operand(struct draft *d, uint32_t at)
     }
     if (r->dims && r->draw != DRAW_OP)
         return draw_tensor(d, at);
-    if (scalar_draw(d, at) < 0) {
+    if (draw_scalar(d, at) < 0) {
         d->drawn[at] = r->optional && at > 0;
         return d->drawn[at] ? 0 : -1;
     }
@@ -275,6 +305,15 @@ int draft_bind(struct draft *d)
     return 0;
 }
 
+static bool draw_nchw(const struct draft *d)
+{
+    int trait = TRAIT_VALUE + d->op->layout - 1;
+
+    if (!may_be(d, trait, VALUE_OFFSET + 1))
+        return false;
+    return rng_percent(d->b->rng, d->b->weights->nchw) || !may_be(d, trait, VALUE_OFFSET);
+}
+
 int draft_call(struct builder *b, const struct row *row, struct graph_value *primary,
                struct draft *d)
 {
@@ -290,12 +329,13 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
     d->call.form = d->form;
     d->call.typing = d->typing;
     d->call.arg = d->arg;
+    d->limits = b->support ? support_row(b->support, row->id) : b->within;
     TRY(list_roles(d, row->role));
 
     /* the layout before all operands: the pattern letters of images depend on it */
     for (uint32_t i = 0; i < d->n_in; i++)
         if (d->op->layout && d->role[i] == d->op->layout - 1)
-            d->call.nchw = rng_percent(b->rng, b->weights->nchw);
+            d->call.nchw = draw_nchw(d);
 
     /* then the given value, then what other operands depend on, then the others */
     if (primary) {
@@ -312,5 +352,10 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
         if (!d->drawn[i])
             TRY(draw_operand(d, i));
     TRY(make_results(d));
-    return draft_bind(d);
+    TRY(draft_bind(d));
+    if (!d->limits)
+        return 0;
+    uint8_t trait[RANDGRAPH_TRAITS];
+    traits_of(d, trait);
+    return support_allows(d->limits, trait) ? 0 : -1;
 }

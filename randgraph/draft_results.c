@@ -151,5 +151,7 @@ int draft_commit(struct draft *d)
         k->t.scale = quant == QUANT_AFFINE || quant == QUANT_SYMM;
         d->in[i] = k;
     }
+    for (uint32_t i = 0; d->limits && i < d->n_in + d->n_out; i++)
+        (i < d->n_in ? d->in[i] : d->out[i - d->n_in])->without |= d->limits->without;
     return builder_operation(b, d->op, d->in, d->n_in, d->out, d->n_out);
 }

@@ -65,9 +65,11 @@ static void hide_shapes(struct builder *b, struct graph *g)
         if (!info->tensor || info->quant == QUANT_CHANNEL ||
             !rng_percent(b->rng, b->weights->unknown_operand))
             continue;
-        if (b->options->max_level >= 3 && rng_percent(b->rng, 25))
+        uint8_t without = b->edge == NO_EDGE ? b->known[i]->without : 0;
+        if (b->options->max_level >= 3 && rng_percent(b->rng, 25) &&
+            !(without >> VARIANT_UNKNOWN_RANK & 1))
             s->rank = 0;
-        for (uint32_t j = 0; j < s->rank; j++)
+        for (uint32_t j = 0; j < s->rank && !(without >> VARIANT_UNKNOWN_DIMS & 1); j++)
             if (rng_percent(b->rng, 50))
                 s->dim[j] = 0;
     }

@@ -135,6 +135,8 @@ static const struct row *pick_first(struct builder *b)
 {
     enum dtype type = pick_type(b);
 
+    if (b->forced)
+        return b->forced;
     for (int i = 0; i < TRIES_ROW; i++) {
         const struct op_rows *rows = pick_op(b, &b->rows->first[type]);
         const struct row *row = rows ? &rows->row[below_varied(b, rows->n)] : NULL;
@@ -154,11 +156,26 @@ static int try_step(struct builder *b)
     if (!row)
         return -1;
     struct arena_mark mark = arena_mark(b->arena);
-    if (draft_call(b, row, k, &d) < 0 || draft_compute(&d, NULL) < 0) {
+    if (draft_call(b, row, k, &d) < 0 || (!b->traits && draft_compute(&d, NULL) < 0)) {
         arena_rewind(b->arena, mark);
         return -1;
     }
+    if (b->traits) /* the values of a probe's results are not needed */
+        traits_of(&d, b->traits);
     return draft_commit(&d);
+}
+
+/* The operation at the edge of the support set, which no limit holds for. */
+static int try_edge(struct builder *b)
+{
+    struct builder inside = *b;
+
+    b->rows = b->beyond;
+    b->support = NULL;
+    int rc = try_step(b);
+    b->rows = inside.rows;
+    b->support = inside.support;
+    return rc;
 }
 
 /* Number of operations with a result of the type that they consume: branches and loops need them.
@@ -217,11 +234,12 @@ static int step(struct builder *b)
 
     if ((control || b->only_control) && try_control(b) == 0)
         return 0;
-    for (int i = 0; i < TRIES_STEP && !b->only_control; i++) {
-        if (i > TRIES_STEP / 2)
+    int tries = b->within ? TRIES_STEP / 2 : TRIES_STEP;
+    for (int i = 0; i < tries && !b->only_control; i++) {
+        if (i > tries / 2)
             b->first = NULL;
         b->lenient = i > TRIES_STEP / 2 || rng_percent(r, b->weights->degenerate);
-        if (try_step(b) == 0)
+        if ((b->n_operations == b->edge ? try_edge(b) : try_step(b)) == 0)
             return 0;
         /* a fuzzer's bytes that are used up would repeat the same choice */
         if (i > TRIES_STEP / 2 && r->bytes && r->bytes == r->end)

@@ -222,6 +222,25 @@ static bool put_weights(const struct parameter *p, const struct randgraph_option
     return digest != randgraph_weights_digest(&randgraph_weights_default);
 }
 
+static int set_for(const struct parameter *p, struct randgraph_options *o, const char *value,
+                   struct why *w)
+{
+    (void) p;
+    REQUIRE(w, strlen(value) == 16 && strspn(value, "0123456789abcdef") == 16,
+            "expected the 16 hexadecimal digits of a support set, found '%s'", value);
+    o->support_digest = strtoull(value, NULL, 16);
+    o->support = NULL;
+    return 0;
+}
+
+static bool put_for(const struct parameter *p, const struct randgraph_options *o,
+                    char value[RANDGRAPH_VALUE])
+{
+    (void) p;
+    snprintf(value, RANDGRAPH_VALUE, "%016" PRIx64, o->support_digest);
+    return o->support_digest != 0;
+}
+
 #define MEMBER(name) offsetof(struct randgraph_options, name)
 static const struct parameter table[] = {
     { "ops", set_ops, put_ops, 0, 1, MAX_OPS },
@@ -237,6 +256,7 @@ static const struct parameter table[] = {
     { .key = "control-flow", .set = set_share, .put = put_share, .member = MEMBER(control_flow) },
     { .key = "weights", .set = set_weights, .put = put_weights },
     { .key = "ways", .set = set_share, .put = put_share, .member = MEMBER(ways) },
+    { .key = "for", .set = set_for, .put = put_for },
 };
 #undef MEMBER
 

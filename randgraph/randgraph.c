@@ -1,4 +1,6 @@
 /* One example: checks the options, draws the element types, builds the graph, names it. */
+#include <inttypes.h>
+
 #include "randgraph/randgraph_internal.h"
 
 enum { usual_elements = 4096, short_length = 5 };
@@ -15,6 +17,9 @@ const struct randgraph_options randgraph_default = {
     .control_flow = 0.1,
     .ways = 0.2,
 };
+
+/* Until an operation within the support set can be drawn: of types, of the first operation. */
+enum { TRIES_TYPES = 16, TRIES_FIRST = 64 };
 
 #define TYPE(id) (1u << DT_##id)
 
@@ -90,6 +95,10 @@ static int check(const struct randgraph_options *o, struct why *w)
     REQUIRE(w, o->max_level >= 1 && o->max_level <= MAX_LEVEL, "feature level %d: must be 1 to %d",
             o->max_level, MAX_LEVEL);
     REQUIRE(w, !o->only || op_by_name(o->only), "the catalogue has no operation %s", o->only);
+    if (o->support_digest && !o->support)
+        return why_fail(w, WHY_INVALID,
+                        "the support set %016" PRIx64 " that the graph was drawn for is missing",
+                        o->support_digest);
     return 0;
 }
 
@@ -119,14 +128,6 @@ static void draw_profile(struct builder *b)
         b->values == VALUES_EDGE && !b->only_control && rng_percent(b->rng, w->nonfinite);
 }
 
-static void draw_sizes(struct builder *b)
-{
-    const struct randgraph_options *o = b->options;
-    bool large = rng_percent(b->rng, b->weights->large_graph);
-
-    b->max_elements = o->max_elements < usual_elements || large ? o->max_elements : usual_elements;
-}
-
 /* Short graphs reveal most errors in the time of one long graph. */
 static uint32_t draw_length(struct builder *b)
 {
@@ -139,12 +140,24 @@ static uint32_t draw_length(struct builder *b)
     return o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
 }
 
-/* The first operation, each as likely as any other, except those of weight 0. */
+/* The first operation, each that is supported as likely as any other, except those of weight 0. */
 static const struct op *draw_first(struct builder *b)
 {
     const struct op *op = op_table[rng_below(b->rng, (uint32_t) op_table_n)];
 
+    for (int i = 0; b->support && !types_to_begin(b, op) && i < TRIES_FIRST; i++)
+        op = op_table[rng_below(b->rng, (uint32_t) op_table_n)];
     return randgraph_weight_of(b->weights, op) ? op : NULL;
+}
+
+/* Which operation, if any, is drawn without regard to the support set: one that the set has, but
+ * beyond its limits, or any. */
+static void draw_edge(struct builder *b, uint32_t operations)
+{
+    if (!b->support || !rng_percent(b->rng, RANDGRAPH_EDGE_PERCENT))
+        return;
+    b->edge = rng_below(b->rng, operations);
+    b->beyond = rng_below(b->rng, 2) ? b->rows : rows_get();
 }
 
 static int build(struct builder *b, struct example *ret_example, struct why *w)
@@ -159,51 +172,82 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
             o->only ? " named " : "", o->only ? o->only : "", o->max_level);
     b->model->relaxed =
         (b->types & TYPE(F32)) && o->max_level >= L2 && rng_unit(b->rng) < o->relaxed;
+    if (b->support && !support_has_relaxed(b->support))
+        b->model->relaxed = false;
     draw_profile(b);
     bool half = b->model->relaxed || (b->types & TYPE(F16));
     b->limit = half ? fp16_limit : limit_float;
     b->control =
         rng_unit(b->rng) < o->control_flow && o->max_level >= L4 && !b->only && !b->nonfinite;
-    draw_sizes(b);
+    if (b->support && !b->only_control)
+        b->control = b->control && support_has_control(b->support);
     uint32_t operations = draw_length(b);
-    REQUIRE(w, grow_graph(b, operations) == 0, "no operation could be drawn with these options");
+    draw_edge(b, operations);
+    int rc = grow_graph(b, operations);
+    for (int i = 0; rc < 0 && b->support && i < TRIES_TYPES; i++) {
+        b->first = NULL;
+        b->types = draw_types(b);
+        rc = grow_graph(b, operations);
+    }
+    REQUIRE(w, rc == 0, "no operation could be drawn with these options");
     if (finish_example(b, ret_example) < 0)
         return why_no_memory(w);
     return 0;
 }
 
-int randgraph_from(const struct randgraph_options *options, struct rng *r, struct arena *arena,
-                   struct example *ret_example, struct why *w)
+static void draw_sizes(struct builder *b)
 {
-    const struct randgraph_options *o = options ? options : &randgraph_default;
-    const struct rows *rows = rows_get();
-    struct model *model = arena_alloc(arena, 1, sizeof *model);
+    const struct randgraph_options *o = b->options;
+    bool large = rng_percent(b->rng, b->weights->large_graph);
 
-    TRY(check(o, w));
-    struct builder b = {
+    b->max_elements = o->max_elements < usual_elements || large ? o->max_elements : usual_elements;
+}
+
+int builder_begin(struct builder *b, const struct randgraph_options *o, struct rng *r,
+                  struct arena *arena, struct why *w)
+{
+    *b = (struct builder){
         .options = o,
         .weights = o->weights ? o->weights : &randgraph_weights_default,
-        .rows = rows,
+        .rows = rows_get(),
         .rng = r,
         .arena = arena,
         .scratch = arena_new(0),
-        .model = model,
+        .model = arena_alloc(arena, 1, sizeof *b->model),
+        .edge = NO_EDGE,
     };
-    const struct op *only = o->only ? op_by_name(o->only) : NULL;
+    b->most_weight = most_weight(b->weights);
+    draw_sizes(b);
+    if (b->model) {
+        b->model->n_graphs = 1;
+        b->model->graph = arena_alloc(arena, MIN_GRAPHS, sizeof *b->model->graph);
+    }
+    if (b->rows && b->model && b->model->graph && b->scratch)
+        return 0;
+    arena_free(b->scratch);
+    return why_no_memory(w);
+}
+
+int randgraph_from(const struct randgraph_options *options, struct rng *r, struct arena *arena,
+                   struct example *ret_example, struct why *w)
+{
+    struct randgraph_options o = options ? *options : randgraph_default;
+    struct builder b;
+
+    TRY(check(&o, w));
+    if (o.support && support_level(o.support) < o.max_level)
+        o.max_level = support_level(o.support);
+    TRY(builder_begin(&b, &o, r, arena, w));
+    if (o.support) {
+        b.support = o.support;
+        b.rows = support_rows(o.support);
+    }
+    const struct op *only = o.only ? op_by_name(o.only) : NULL;
     if (only && only->control_kind != CONTROL_NONE)
         b.only_control = only;
     else
         b.only = only;
-    b.most_weight = most_weight(b.weights);
-    int rc = -1;
-    if (model) {
-        model->n_graphs = 1;
-        model->graph = arena_alloc(arena, MIN_GRAPHS, sizeof *model->graph);
-    }
-    if (!rows || !model || !model->graph || !b.scratch)
-        why_no_memory(w);
-    else
-        rc = build(&b, ret_example, w);
+    int rc = build(&b, ret_example, w);
     arena_free(b.scratch);
     return rc;
 }

@@ -66,6 +66,8 @@ enum randgraph_values {
     VALUES_END
 };
 
+struct randgraph_support;
+
 struct randgraph_options {
     uint32_t min_ops, max_ops; /* operations of the main graph: 1..100 */
     uint32_t max_dim;          /* largest dimension of a drawn shape: 1..64; most are up to 10 */
@@ -80,6 +82,10 @@ struct randgraph_options {
     const struct randgraph_weights *weights; /* NULL: the defaults */
     double ways; /* not of the graph: share of the graphs that are also executed in other ways
                     (harness/check/variation.h) */
+    /* What the graphs are drawn for.  A digest without the support that has it is that of a name;
+     * graphs can be generated once the support is set. */
+    const struct randgraph_support *support; /* NULL: any driver */
+    uint64_t support_digest;                 /* randgraph_support_digest(support); 0: none */
 };
 extern const struct randgraph_options randgraph_default;
 
@@ -93,6 +99,86 @@ int randgraph_make(const struct randgraph_options *options, uint64_t seed, uint6
 int randgraph_from(const struct randgraph_options *options, struct rng *r, struct arena *arena,
                    struct example *ret_example, struct why *w);
 
+/* ---- what a driver supports (randgraph/support.c)
+ *
+ * A support set has limits for each combination of operation, form and typing row (a probe row).
+ * It is learned from a driver's answers to models of one call each, the probe table, which depends
+ * on the catalogue and RANDGRAPH_VERSION alone.  With options.support, EDGE_PERCENT of the graphs
+ * have one operation that is drawn without regard to the set; all other operations are in it.  It
+ * is never changed once it is complete, and may then be used by several threads. */
+
+enum { RANDGRAPH_TRAITS = 12 + 1 + 2 * MAX_ROLES, RANDGRAPH_EDGE_PERCENT = 5 };
+/* Calls that are drawn for a probe row: none of the first RANDGRAPH_FIRST_SAMPLES is supported: no
+ * more; the limits learned so far predict the answers to the last RANDGRAPH_SURE_SAMPLES and two
+ * for each limit: no more; at most RANDGRAPH_SAMPLES. */
+enum { RANDGRAPH_FIRST_SAMPLES = 16, RANDGRAPH_SURE_SAMPLES = 20, RANDGRAPH_SAMPLES = 192 };
+
+/* A call of a probe row, and whether the driver supports it. */
+struct randgraph_sample {
+    uint8_t trait[RANDGRAPH_TRAITS];
+    bool supported;
+};
+
+/* Variants of a model, which a driver may reject although it supports the model. */
+enum randgraph_variant {
+    VARIANT_RELAXED,      /* fp32 computed in fp16 */
+    VARIANT_UNKNOWN_DIMS, /* of results */
+    VARIANT_UNKNOWN_RANK,
+    RANDGRAPH_VARIANTS
+};
+
+/* What is supported of a probe row.  Has no pointers. */
+struct randgraph_limits {
+    bool supported;
+    uint8_t without;                    /* bit per enum randgraph_variant */
+    uint64_t allowed[RANDGRAPH_TRAITS]; /* bit per value of each trait; all: no limit */
+    uint64_t refused_windows; /* sizes that are the only reason why a sample is not supported */
+};
+
+/* Number of probe rows; 0: out of memory. */
+uint32_t randgraph_probe_rows(void);
+/* "CONV_2D TENSOR_FLOAT32, TENSOR_FLOAT32, TENSOR_FLOAT32": of a probe row. */
+void randgraph_probe_text(uint32_t row, char *ret_text, size_t size);
+/* Draws call `index` of a probe row, at a feature level of at most max_level.  within: limits on
+ * it, or NULL.  -1: there is none, or out of memory.  *ret_example: as randgraph_make() makes it,
+ * without name. */
+int randgraph_probe(uint32_t row, uint32_t index, int max_level,
+                    const struct randgraph_limits *within, struct arena *arena,
+                    struct example *ret_example, uint8_t ret_trait[RANDGRAPH_TRAITS],
+                    struct why *w);
+/* The limits that call `index` is to be drawn within, given what was learned from those before it:
+ * until one is supported, plain calls and any calls in turn; then any, such as should be supported,
+ * and ones that lack one of the learned limits, so that each is tested alone.  False: any call. */
+bool randgraph_guide(uint32_t row, uint32_t index, const struct randgraph_limits *learned,
+                     struct randgraph_limits *ret_within);
+uint32_t randgraph_count_limits(const struct randgraph_limits *limits);
+/* Changes an example of randgraph_probe() to the variant.  False: it has none. */
+bool randgraph_probe_variant(struct example *e, enum randgraph_variant variant);
+/* Limits within which all samples that the driver does not support are excluded. */
+void randgraph_learn(uint32_t row, const struct randgraph_sample *sample, uint32_t n,
+                     struct randgraph_limits *ret_limits);
+
+/* Whether these limits predict that the sample is supported. */
+bool randgraph_is_within(const struct randgraph_limits *l, const struct randgraph_sample *s);
+/* limits: one per probe row.  A size of a window about which a row's samples do not tell is allowed
+ * if another row of the operation supports it; a row without a limit on windows, though most of its
+ * operation have one, gets theirs. */
+void randgraph_share_windows(struct randgraph_limits *limits);
+
+/* limits: one per probe row; copied.  branch, loop: bit per enum dtype of the tensors that IF and
+ * WHILE take.  WHY_MEMORY; WHY_UNSUPPORTED: nothing is supported. */
+int randgraph_support_new(int max_level, const struct randgraph_limits *limits, uint32_t branch,
+                          uint32_t loop, struct randgraph_support **ret_support, struct why *w);
+void randgraph_support_free(struct randgraph_support *s);
+/* The text that randgraph_support_parse() reads; there is one for each set. */
+const char *randgraph_support_text(const struct randgraph_support *s);
+uint64_t randgraph_support_digest(const struct randgraph_support *s); /* of the text; never 0 */
+int randgraph_support_parse(const char *text, struct randgraph_support **ret_support,
+                            struct why *w);
+/* Numbers of supported operations and probe rows. */
+void randgraph_support_count(const struct randgraph_support *s, uint32_t *ret_ops,
+                             uint32_t *ret_rows);
+
 /* ---- names (randgraph/parameters.c)
  *
  * The name of a graph holds all that determines it: the generator's version, the options that are
@@ -100,7 +186,10 @@ int randgraph_from(const struct randgraph_options *options, struct rng *r, struc
  *
  *     random/v2/s7/i123
  *     random/v2/ops=3-5/op=ADD/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i123
+ *     random/v2/for=ab12cd34ef567890/s7/i123
  *
+ * The last one has a digest of the support set that the graph was drawn for: what it is generated
+ * from is the name and that set.
  * Each graph has exactly one name.  Names need no quotes in a shell, and each part between slashes
  * is the name of a file. */
 

@@ -10,6 +10,8 @@
  *   control_flow.c   IF and WHILE
  *   finish.c         outputs, unknown dimensions, memory pools: the finished model
  *   parameters.c     options as text, names of graphs
+ *   traits.c         what a call is like, as a driver's limits see it
+ *   support.c, support_text.c   what a driver supports, learned from its answers, and as text
  *
  * Every value is computed as soon as its operand is added.  So divisors can be kept away from zero,
  * square roots from negative numbers, and quantised results from saturating or being all equal. */
@@ -48,6 +50,7 @@ struct graph_value {
     uint32_t uses;     /* times that operations read it */
     uint32_t subgraph; /* graph index, of LIFE_SUBGRAPH */
     uint32_t open;     /* bit per dimension that depends on values: unknown in the model */
+    uint8_t without;   /* bit per enum variant that an operation which reads or writes it lacks */
     bool random;       /* differs between runs: no operation may read it */
     bool nonfinite;    /* some elements, or some that it is computed from, are infinite or NaN */
     double lo, hi;     /* least and greatest element; infinite if an element is NaN */
@@ -57,6 +60,7 @@ struct graph_value {
 /* One way in which an operation can consume a value of some type. */
 struct row {
     const struct op *op;
+    uint32_t id;                /* of operation, form and typing row: struct rows.by_id */
     uint8_t form, typing, role; /* role: index in op->in that receives the value */
     uint8_t level;              /* lowest feature level */
     uint8_t pattern;            /* rank required by the role's pattern; 0: any */
@@ -83,9 +87,14 @@ struct rows {
         uint32_t n;
     } bridge[DT_COUNT];
     const struct op *branch, *loop; /* IF, WHILE; NULL: the catalogue has none */
+    const struct row **by_id;       /* the row that begins a graph, of each operation, form and
+                                       typing row */
+    uint32_t n_ids;
 };
 /* Built by the first call, for the life of the process.  Thread-safe.  NULL: out of memory. */
 const struct rows *rows_get(void);
+/* The rows whose id is kept, in the arena. */
+int rows_filter(const struct rows *all, const bool *keep, struct arena *a, struct rows *ret);
 
 /* A graph under construction: the main graph or a subgraph. */
 struct builder {
@@ -115,7 +124,15 @@ struct builder {
     struct operation *operation;
     uint32_t n_operations, max_operations;
     uint32_t goal; /* number of operations to reach */
+
+    const struct randgraph_support *support; /* calls are drawn within it; NULL: any */
+    uint32_t edge;             /* index of the operation that is not; NO_EDGE: there is none */
+    const struct rows *beyond; /* the rows for that operation */
+    const struct randgraph_limits *within; /* limits on that operation, or NULL */
+    const struct row *forced;              /* the row of the first operation; NULL: any */
+    uint8_t *traits; /* the traits of the first operation are copied there, or NULL */
 };
+enum { NO_EDGE = UINT16_MAX };
 
 /* The call being drawn. */
 struct draft {
@@ -135,11 +152,16 @@ struct draft {
     const struct tensor *same; /* gives Q_SAME operands their scale and zero point */
     const struct tensor *arg[MAX_CALL];
     struct tensor *result[MAX_RESULTS];
-    struct call call; /* letters and operands so far; bound by draft_bind() */
+    const struct randgraph_limits *limits; /* of the row; NULL: none */
+    struct call call;                      /* letters and operands so far; bound by draft_bind() */
 };
 
 /* In all functions below NULL, false and -1 mean: out of memory, or no legal choice.  The caller
  * drops the call being drawn.  Memory comes from b->arena. */
+
+/* randgraph.c: an empty main graph; *o must outlive it.  The caller frees b->scratch. */
+int builder_begin(struct builder *b, const struct randgraph_options *o, struct rng *r,
+                  struct arena *arena, struct why *w);
 
 /* builder.c */
 struct graph_value *graph_value_new(struct builder *b, enum dtype dtype, enum lifetime life);
@@ -208,6 +230,47 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
                struct draft *d);
 /* Checks with op_bind() that the call is legal and within the feature level and size allowed. */
 int draft_bind(struct draft *d);
+
+/* traits.c: what a call is like, as small numbers that a driver's limits depend on. */
+enum { NO_TRAIT = 255 };
+void traits_of(const struct draft *d, uint8_t trait[RANDGRAPH_TRAITS]);
+enum trait {
+    TRAIT_RANK,      /* of the first tensor that is read */
+    TRAIT_MOST_RANK, /* of any tensor that is read or written */
+    TRAIT_INPUTS,    /* number of operands given, the variadic one counted once */
+    TRAIT_MANY,      /* number of variadic operands */
+    TRAIT_OUTPUTS,
+    TRAIT_SHAPES, /* the first two tensors: 0 have the same shape, 1 the same rank, 2 neither */
+    TRAIT_WINDOW, /* 8 * height + width, each at most 7 */
+    TRAIT_SIDE,   /* largest dimension of any tensor */
+    TRAIT_SIZE,   /* largest number of elements, in 4 steps per power of two */
+    TRAIT_BATCH,  /* first dimension of the first tensor */
+    TRAIT_ALIGN,  /* how often 2 divides the last dimension of the first tensor, at most 3 */
+    TRAIT_ZERO,   /* zero point of the first tensor: 0 is 0, 1 is 128, 2 another */
+    TRAIT_SCALES, /* whether the first two tensors have another scale or zero point */
+    TRAIT_STATE,  /* from here on one per role: see STATE_... */
+    TRAIT_VALUE = TRAIT_STATE + MAX_ROLES /* ... value of a scalar constant + VALUE_OFFSET */
+};
+enum { STATE_VARIABLE, STATE_CONSTANT, STATE_MIXED, STATE_NO_VALUE, STATE_LEFT_OFF };
+enum { VALUE_OFFSET = 8, MOST_TRAIT = 63 };
+/* Of a whole number or BOOL that is constant; else NO_TRAIT. */
+uint8_t trait_of_scalar(const struct graph_value *k);
+/* Whether the values of a trait are ordered, so that limits on it are. */
+bool trait_is_ordered(const struct op *op, int trait);
+
+/* support.c */
+/* The row's limits, or NULL where it is not supported. */
+const struct randgraph_limits *support_row(const struct randgraph_support *s, uint32_t id);
+bool support_allows(const struct randgraph_limits *l, const uint8_t trait[RANDGRAPH_TRAITS]);
+const struct rows *support_rows(const struct randgraph_support *s);
+int support_level(const struct randgraph_support *s); /* highest feature level */
+/* Whether relaxed models are supported by all rows; whether IF or WHILE are by any. */
+bool support_has_relaxed(const struct randgraph_support *s);
+bool support_has_control(const struct randgraph_support *s);
+/* Whether IF or WHILE takes arguments of the type. */
+bool support_control(const struct randgraph_support *s, bool loop, enum dtype type);
+/* Whether an operation of that name reads a first tensor of the type. */
+bool support_has(const struct randgraph_support *s, const char *name, enum dtype type);
 
 /* draft_results.c */
 /* Computes the results and fits their scales.  like: type, shape and quantisation that the only

@@ -31,6 +31,22 @@ static bool can_enter(const struct op *op, const struct form *f, int at)
     return r->draw == DRAW_BROADCAST || (!free_first && strcmp(r->dims, "?") != 0);
 }
 
+static struct rows table;
+static struct row *all_rows; /* by type, then by operation */
+static uint32_t n_rows;
+static struct row *first_rows; /* by operation */
+static uint32_t n_first_rows;
+static uint32_t *first_id; /* by index in op_table */
+
+static uint32_t id_of(const struct op *op, int form, int typing)
+{
+    int i = 0;
+
+    while (op_table[i] != op)
+        i++;
+    return first_id[i] + (uint32_t) (form * op->n_typings + typing);
+}
+
 static struct row make_row(const struct op *op, const struct form *f, const struct typing *t,
                            const struct role *r)
 {
@@ -41,6 +57,7 @@ static struct row make_row(const struct op *op, const struct form *f, const stru
     level = t->since > level ? t->since : level;
     return (struct row){
         .op = op,
+        .id = id_of(op, (int) (f - op->forms), (int) (t - op->typings)),
         .form = (uint8_t) (f - op->forms),
         .typing = (uint8_t) (t - op->typings),
         .role = (uint8_t) (r - op->in),
@@ -56,12 +73,6 @@ static bool is_bridge(const struct op *op, const struct form *f, const struct ty
     return form_len(f) == 1 && op->n_out == 1 && !op->out[0].many && in->dims && op->out[0].dims &&
            role_type(in, t) != role_type(&op->out[0], t);
 }
-
-static struct rows table;
-static struct row *all_rows; /* by type, then by operation */
-static uint32_t n_rows;
-static struct row *first_rows; /* by operation */
-static uint32_t n_first_rows;
 
 /* Adds the rows with which the operation consumes a value of the type. */
 static void add_op(const struct op *op, enum dtype type)
@@ -102,7 +113,9 @@ static void add_first(const struct op *op, enum dtype type)
         for (int t = 0; t < op->n_typings; t++) {
             if (role_type(like, &op->typings[t]) != type)
                 continue;
-            first_rows[n_first_rows++] = make_row(op, form, &op->typings[t], r);
+            struct row *row = &first_rows[n_first_rows++];
+            *row = make_row(op, form, &op->typings[t], r);
+            table.by_id[row->id] = row;
             of_op.n++;
         }
     }
@@ -117,6 +130,13 @@ static void build(void)
 {
     size_t n = 1, ops = (size_t) op_table_n + 1;
 
+    first_id = calloc(ops, sizeof *first_id);
+    for (int i = 0; i < op_table_n && first_id; i++) {
+        bool is_control = op_table[i]->control_kind != CONTROL_NONE;
+        first_id[i] = table.n_ids;
+        table.n_ids += is_control ? 0 : (uint32_t) (op_table[i]->n_forms * op_table[i]->n_typings);
+    }
+    table.by_id = calloc(table.n_ids + 1, sizeof *table.by_id);
     for (int i = 0; i < op_table_n; i++)
         for (int f = 0; f < op_table[i]->n_forms; f++)
             n += (size_t) form_len(&op_table[i]->forms[f]) * (size_t) op_table[i]->n_typings;
@@ -124,11 +144,13 @@ static void build(void)
     const struct row **bridge = calloc(n, sizeof(struct row *));
     all_rows = calloc(n, sizeof *all_rows);
     first_rows = calloc(n, sizeof *first_rows);
-    if (!op || !bridge || !all_rows || !first_rows) {
+    if (!op || !bridge || !all_rows || !first_rows || !first_id || !table.by_id) {
         free(op);
         free(bridge);
         free(all_rows);
         free(first_rows);
+        free(first_id);
+        free(table.by_id);
         return;
     }
     for (int type = 0; type < DT_COUNT; type++) {
@@ -157,4 +179,45 @@ const struct rows *rows_get(void)
 
     pthread_once(&once, build);
     return built ? &table : NULL;
+}
+
+/* ---- a part of the rows */
+
+static int filter_list(const struct op_list *from, const bool *keep, struct arena *a,
+                       struct op_list *ret)
+{
+    *ret = (struct op_list){ .op = arena_alloc(a, from->n + 1, sizeof *ret->op) };
+    if (!ret->op)
+        return -1;
+    for (uint32_t i = 0; i < from->n; i++) {
+        const struct op_rows *all = &from->op[i];
+        struct row *row = arena_alloc_raw(a, all->n + 1, sizeof *row);
+        struct op_rows kept = { all->op, row, 0 };
+        if (!row)
+            return -1;
+        for (uint32_t k = 0; k < all->n; k++)
+            if (keep[all->row[k].id])
+                row[kept.n++] = all->row[k];
+        if (kept.n)
+            ret->op[ret->n++] = kept;
+    }
+    return 0;
+}
+
+int rows_filter(const struct rows *all, const bool *keep, struct arena *a, struct rows *ret)
+{
+    *ret = *all;
+    for (int type = 0; type < DT_COUNT; type++) {
+        uint32_t n = all->bridge[type].n;
+        TRY(filter_list(&all->by_type[type], keep, a, &ret->by_type[type]));
+        TRY(filter_list(&all->first[type], keep, a, &ret->first[type]));
+        ret->bridge[type].row = arena_alloc_raw(a, n + 1, sizeof *ret->bridge[type].row);
+        if (!ret->bridge[type].row)
+            return -1;
+        ret->bridge[type].n = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (keep[all->bridge[type].row[i]->id])
+                ret->bridge[type].row[ret->bridge[type].n++] = all->bridge[type].row[i];
+    }
+    return 0;
 }

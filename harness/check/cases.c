@@ -17,6 +17,16 @@ struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed,
     return (struct cases){ .n = n, .graphs = *graphs, .seed = seed, .first = first };
 }
 
+struct randgraph_options cases_graphs(const struct cases *c, uint64_t i)
+{
+    struct randgraph_options o = c->graphs;
+    if (!c->n_supports)
+        return o;
+    o.support = c->support[cases_index(c, i) % c->n_supports];
+    o.support_digest = o.support ? randgraph_support_digest(o.support) : 0;
+    return o;
+}
+
 bool cases_are_random(const struct cases *c)
 {
     return !c->spec && !c->name;
@@ -28,6 +38,7 @@ void cases_done(struct cases *c)
     free(c->unloaded);
     free(c->index);
     arena_free(c->arena);
+    randgraph_support_free(c->own_support);
     *c = (struct cases){ 0 };
 }
 
@@ -42,8 +53,10 @@ void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME])
         snprintf(name, CASE_NAME, "%s", c->spec[i].example.name);
     else if (c->name)
         snprintf(name, CASE_NAME, "%s", c->name[cases_index(c, i)]);
-    else
-        randgraph_name(&c->graphs, c->seed, cases_index(c, i), name);
+    else {
+        struct randgraph_options o = cases_graphs(c, i);
+        randgraph_name(&o, c->seed, cases_index(c, i), name);
+    }
 }
 
 const char *cases_file(const struct cases *c, uint64_t i)
@@ -54,8 +67,10 @@ const char *cases_file(const struct cases *c, uint64_t i)
 int cases_get(const struct cases *c, uint64_t i, struct arena *arena, struct example *ret_example,
               struct why *w)
 {
-    if (!c->spec)
-        return randgraph_make(&c->graphs, c->seed, cases_index(c, i), arena, ret_example, w);
+    if (!c->spec) {
+        struct randgraph_options o = cases_graphs(c, i);
+        return randgraph_make(&o, c->seed, cases_index(c, i), arena, ret_example, w);
+    }
     *ret_example = c->spec[i].example;
     return 0;
 }

@@ -32,6 +32,11 @@ struct cases {
     double ways;          /* share of the cases from files that are also run in another way
                              (harness/check/variation.h); random graphs have it in their options */
     uint64_t seed, first; /* case i is graph first + i */
+    /* What the graphs are drawn for: case i for support[i % n_supports], of which NULL is any
+     * driver.  0: all for graphs.support.  Not owned. */
+    const struct randgraph_support *const *support;
+    uint32_t n_supports;
+    struct randgraph_support *own_support; /* freed by cases_done(); may be NULL */
     uint64_t *index;      /* after cases_select(): case i is graph or name index[i]; else NULL */
 };
 
@@ -40,6 +45,9 @@ enum { CASE_NAME = RANDGRAPH_NAME }; /* bytes; folder, file and example have up 
 /* n random graphs of one seed, from index `first` on.  Allocates nothing. */
 struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
                           uint64_t n);
+
+/* The options that case i, a random graph, is generated with. */
+struct randgraph_options cases_graphs(const struct cases *c, uint64_t i);
 
 /* Whether the cases are random graphs. */
 bool cases_are_random(const struct cases *c);

@@ -21,7 +21,7 @@ enum {
     CMD_CAMPAIGN = CMD_CASES | CMD_CONFORM,
     CMD_JUDGING = CMD_CASES | CMD_REPLAY,
     CMD_LOADING = CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS | CMD_SHRINK,
-    CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE
+    CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE | CMD_PROBE
 };
 
 struct option_row {
@@ -455,6 +455,12 @@ static const struct option_row rows[] = {
       .value = VALUE_TYPE },
     { "max-dim", 0, "N", CMD_RANDOM,
       "largest dimension of an input, 1 to 64 (default 64; most are up to 10)", set_max_dim },
+    { "no-probe", 0, NULL, CMD_RANDOM,
+      "draw graphs for any driver: do not ask the targets which operations they support",
+      MEMBER(no_probe) },
+    { "support", 0, "FILE", CMD_RANDOM | CMD_REPLAY | CMD_DUMP | CMD_LEVELS | CMD_SHRINK,
+      "draw graphs for this support set, which 'halcyon probe' writes", MEMBER(support_file),
+      .value = VALUE_FILE },
     { "level", 0, "L", CMD_RANDOM, "highest feature level that a graph may need, 1 to 8",
       set_level },
     { "values", 0, "PROFILE", CMD_RANDOM,
@@ -492,7 +498,8 @@ static const struct option_row rows[] = {
       "expected failures, flakes, skips and waivers, as 'halcyon baseline' writes them; may be "
       "repeated",
       set_baseline, .value = VALUE_FILE, .repeats = true },
-    { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES | CMD_CONFORM | CMD_SELFTEST | CMD_SHRINK,
+    { "timeout", 0, "S",
+      CMD_JUDGING | CMD_DEVICES | CMD_CONFORM | CMD_SELFTEST | CMD_SHRINK | CMD_PROBE,
       "seconds after which a driver counts as hanging (default 10); waiting for a processor does "
       "not count, and 20 times the reference's own time is added",
       set_timeout },
@@ -513,7 +520,7 @@ static const struct option_row rows[] = {
     { "for", 0, "TIME", CMD_CAMPAIGN,
       "begin no more cases after this time, such as 90s, 10m or 2h (loading does not count)",
       set_duration },
-    { "jobs", 'j', "N", CMD_CAMPAIGN | CMD_SELFTEST,
+    { "jobs", 'j', "N", CMD_CAMPAIGN | CMD_SELFTEST | CMD_PROBE,
       "number of worker processes (default: one per core)", set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN | CMD_SELFTEST,
       "only the I-th of N parts of the cases or faults; I from 1 to N", set_shard },
@@ -523,19 +530,21 @@ static const struct option_row rows[] = {
     { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
       "sim: targets take as long as their cost model predicts (as sim:NAME?realtime)",
       MEMBER(realtime) },
-    { "isolate", 0, "foreign|all|none", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES,
+    { "isolate", 0, "foreign|all|none", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_PROBE,
       "drivers that get a process of their own: foreign (lib: and sim: with a fault; default), all "
       "or none",
       set_isolate, .value = VALUE_ISOLATION },
-    { "allow-devices", 0, NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK,
+    { "allow-devices", 0, NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK | CMD_PROBE,
       "let drivers use device nodes and the network, which their containment denies",
       MEMBER(allow_devices) },
-    { "in-process", 0, NULL, CMD_JUDGING, "run without worker processes, for a debugger",
-      MEMBER(in_process) },
+    { "in-process", 0, NULL, CMD_JUDGING | CMD_PROBE,
+      "run without worker processes, for a debugger", MEMBER(in_process) },
     { "gdb", 0, NULL, CMD_REPLAY,
       "attach gdb (or HALCYON_GDB) to the driver's process before it gets the case; no time-outs",
       MEMBER(gdb) },
-    { "db", 0, "FILE", CMD_JUDGING | CMD_CONFORM | CMD_REPORT | CMD_BASELINE | CMD_DIFF | CMD_SHRINK,
+    { "db", 0, "FILE",
+      CMD_JUDGING | CMD_CONFORM | CMD_REPORT | CMD_BASELINE | CMD_DIFF | CMD_DUMP | CMD_LEVELS |
+          CMD_SHRINK,
       "results database (default halcyon.db)", set_db, .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", set_run },
@@ -553,7 +562,8 @@ static const struct option_row rows[] = {
     { "threshold", 0, "F", CMD_DIFF,
       "factor by which times and error ratios must differ to be shown (default 1.5)",
       set_threshold },
-    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT | CMD_MERGE | CMD_BASELINE | CMD_SHRINK,
+    { "output", 'o', "PATH",
+      CMD_DUMP | CMD_REPORT | CMD_MERGE | CMD_BASELINE | CMD_SHRINK | CMD_PROBE,
       "file to write (report: folder; baseline: file, or folder for one file per target); default "
       "of dump, shrink and baseline: stdout",
       MEMBER(output), .value = VALUE_FILE },
@@ -577,7 +587,8 @@ static const struct option_row rows[] = {
       CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE |
           CMD_BASELINE | CMD_DIFF,
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
-    { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM | CMD_SHRINK, "print only the summary", set_quiet },
+    { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM | CMD_SHRINK, "print only the summary",
+      set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_BASELINE | CMD_DIFF,
       "print every case (conform: every rule; devices: also supported operations)", set_verbose },
     { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK,

@@ -47,16 +47,18 @@ struct options {
 
     uint64_t seed, count;
     struct randgraph_options graphs;
-    bool graphs_given;     /* one of the generator's options (--ops, --types, ...) was given */
-    bool plan_given;       /* --seed or --count was given */
-    const char *case_glob; /* of commands about one case; NULL: every case */
+    const char *support_file; /* the support set to draw for; NULL: each target is asked */
+    bool no_probe;            /* no target is asked */
+    bool graphs_given;        /* one of the generator's options (--ops, --types, ...) was given */
+    bool plan_given;          /* --seed or --count was given */
+    const char *case_glob;    /* of commands about one case; NULL: every case */
     /* Of a campaign: which cases are run (harness/check/case_choice.h). */
     struct option_names only, lists, exclude;
     const char *failed; /* a run's number or "last"; NULL: not given */
 
     bool no_shrink;
-    uint64_t executions; /* of a shrunk case, at most; 0: the default */
-    double seconds;      /* likewise */
+    uint64_t executions;   /* of a shrunk case, at most; 0: the default */
+    double seconds;        /* likewise */
     uint32_t rerun;        /* how often a failing case is run again */
     uint64_t max_failures; /* verdicts that do not conform, after which a campaign ends; 0: none */
     uint64_t duration;     /* seconds after which a campaign ends, loading not included; 0: none */
@@ -109,7 +111,8 @@ enum command_bit {
     CMD_BASELINE = 16384,
     CMD_DIFF = 32768,
     CMD_SELFTEST = 65536,
-    CMD_SHRINK = 131072
+    CMD_SHRINK = 131072,
+    CMD_PROBE = 262144
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */

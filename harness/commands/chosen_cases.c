@@ -47,13 +47,24 @@ static int recorded_graphs(struct options *o, const char *graphs, char **ret_wor
     return 0;
 }
 
+/* digests: a list of strings and nulls, or NULL. */
+static void use_supports(struct drawn_for *d, const json_t *digests)
+{
+    d->is_recorded = true;
+    d->n = 0;
+    for (size_t i = 0; i < json_array_size(digests) && i < MAX_TARGETS; i++) {
+        const char *digest = json_string_value(json_array_get(digests, i));
+        snprintf(d->digest[d->n++], SUPPORT_DIGEST, "%s", digest ? digest : "");
+    }
+}
+
 static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
 {
     struct options *o = &c->options;
     const char *seed = json_string_value(json_object_get(j, "seed"));
     const char *graphs = json_string_value(json_object_get(j, "graphs"));
     json_int_t count = json_integer_value(json_object_get(j, "count"));
-    REQUIRE(w, !o->plan_given && !o->graphs_given,
+    REQUIRE(w, !o->plan_given && !o->graphs_given && !o->support_file && !o->no_probe,
             "--failed: the random graphs are those of run %lld; --seed, --count and options of the "
             "generator cannot be given",
             (long long) c->repeated.run);
@@ -62,6 +73,7 @@ static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
     REQUIRE(w, json_integer_value(json_object_get(j, "generator")) == RANDGRAPH_VERSION,
             "--failed: run %lld is of another version of the generator; this one is v%d",
             (long long) c->repeated.run, RANDGRAPH_VERSION);
+    use_supports(&c->drawn, json_object_get(j, "for"));
     o->seed = strtoull(seed, NULL, 10);
     o->count = (uint64_t) count;
     return recorded_graphs(o, graphs, &c->words, w);
@@ -217,6 +229,7 @@ int chosen_cases_select(struct chosen_cases *c, struct cases *cases, const char 
 void chosen_cases_done(struct chosen_cases *c)
 {
     case_choice_free(c->choice);
+    drawn_for_done(&c->drawn);
     recorded_run_done(&c->repeated);
     free(c->words);
     for (char **path = c->paths; path && *path; path++)
@@ -234,12 +247,30 @@ static json_t *names_json(const struct option_names *names)
     return list;
 }
 
+/* What the graphs are drawn for: digests, null for any driver. */
+static void put_supports(const struct drawn_for *d, json_t *object)
+{
+    json_t *list = json_array();
+    bool any = false;
+    for (uint32_t t = 0; t < d->n; t++) {
+        any |= d->use[t] != NULL;
+        json_array_append_new(
+            list, d->use[t] ? json_sprintf("%016llx",
+                                           (unsigned long long) randgraph_support_digest(d->use[t]))
+                            : json_null());
+    }
+    if (any)
+        json_object_set(object, "for", list);
+    json_decref(list);
+}
+
 /* "case" is null or a string where it was given once at most, as it always was before it could be
  * repeated. */
 void chosen_cases_put_json(const struct chosen_cases *c, struct json_t *object)
 {
     const struct options *o = &c->options;
     uint64_t unused;
+    put_supports(&c->drawn, object);
     if (o->only.n > 1)
         json_object_set_new(object, "case", names_json(&o->only));
     else if (o->only.n)
@@ -269,6 +300,12 @@ static void put_names(struct buffer *b, const char *option, const struct option_
 
 void chosen_cases_put_command(const struct chosen_cases *c, struct buffer *b)
 {
+    if (c->options.no_probe)
+        buffer_puts(b, " --no-probe");
+    if (c->options.support_file) {
+        buffer_puts(b, " --support ");
+        buffer_put_quoted(b, c->options.support_file);
+    }
     put_names(b, "--case", &c->options.only);
     put_names(b, "--cases", &c->options.lists);
     put_names(b, "--exclude", &c->options.exclude);

@@ -5,6 +5,7 @@
 #include "harness/check/case_choice.h"
 #include "harness/check/cases.h"
 #include "harness/cli/options.h"
+#include "harness/commands/drawn_for.h"
 #include "harness/store/results.h"
 
 struct chosen_cases {
@@ -12,6 +13,7 @@ struct chosen_cases {
     struct case_choice *choice;
     struct recorded_run repeated; /* run 0: none */
     char *words, **paths;         /* what `options` points to */
+    struct drawn_for drawn;       /* of random graphs */
 };
 
 /* Reads the lists and the recorded run.  0: cases can be chosen; 1: that run has no failures, which

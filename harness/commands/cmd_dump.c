@@ -10,6 +10,7 @@
 #include "harness/check/cases.h"
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/drawn_for.h"
 #include "reports/reports.h"
 #include "specs/specs.h"
 
@@ -119,6 +120,7 @@ static int dump(const struct options *o, struct cases *c, struct why *w)
 {
     TRY(options_expect(o, 1, 1, "PATH", w));
     TRY(cases_open(c, o->argument[0], o->case_glob, w));
+    TRY(drawn_for_name(o, c, w));
     console_unloaded(c, stderr);
     TRY(choose(o, c, w));
     char *text = NULL;

@@ -5,6 +5,7 @@
 #include "harness/check/cases.h"
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/drawn_for.h"
 
 /* The levels of one model. */
 struct finding {
@@ -102,6 +103,7 @@ static int levels(const struct options *o, struct cases *c, int *ret_status, str
 {
     TRY(options_expect(o, 1, 1, "PATH", w));
     TRY(cases_open(c, o->argument[0], o->case_glob, w));
+    TRY(drawn_for_name(o, c, w));
     for (uint64_t i = 0; i < c->n; i++) {
         struct why why = { 0 };
         if (show(o, c, i, &why) == 0)

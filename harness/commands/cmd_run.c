@@ -5,6 +5,7 @@
 
 #include "harness/commands/campaign_record.h"
 #include "harness/commands/commands.h"
+#include "harness/run/campaign_internal.h"
 #include "harness/shrink/shrink_failures.h"
 #include "harness/store/run_export.h"
 
@@ -26,6 +27,10 @@ static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, s
     }
     TRY(export_check(c->options, w));
     TRY(campaign_open_results(c, chosen, facts, campaign_skip_done, w));
+    TRY(drawn_for_keep(&chosen->drawn, c->results, w));
+    for (uint32_t t = 0; t < c->n_targets; t++)
+        if (chosen->drawn.note[t][0])
+            TRY(campaign_keep_note(c, t, chosen->drawn.note[t], w));
     const volatile sig_atomic_t *stop = campaign_catch_signals();
     TRY(campaign_run(c, stop, w));
     TRY(shrink_failures(c, stop, w));
@@ -66,23 +71,13 @@ int command_campaign(const struct options *o,
 
 /* ---- the commands */
 
-/* Generates the first case, to detect contradictory options (an operation that does not have the
- * --types) before the campaign starts: any case shows them. */
-static int check_graphs(const struct cases *cases, struct why *w)
-{
-    struct arena *arena = arena_new(0);
-    struct example e;
-    int failed = arena ? cases_get(cases, 0, arena, &e, w) : why_no_memory(w);
-    arena_free(arena);
-    return failed;
-}
-
 static int make_random(struct chosen_cases *c, struct cases *cases, struct why *w)
 {
     const struct options *o = &c->options;
     char first[CASE_NAME], last[CASE_NAME], hint[2 * CASE_NAME + 16];
     *cases = cases_random(&o->graphs, o->seed, 0, o->count);
-    TRY(check_graphs(cases, w));
+    REQUIRE(w, o->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
+    TRY(drawn_for_targets(&c->drawn, o, cases, w));
     cases_name(cases, 0, first);
     cases_name(cases, o->count - 1, last);
     snprintf(hint, sizeof hint, " of %s to %s", first, last);

@@ -23,6 +23,11 @@ const struct command command_table[] = {
       "run random models on targets, and judge the results",
       "Generates random graphs and runs each on the targets. The name of a graph has all that it\n"
       "is generated from: version of the generator, options --ops to --level, seed and index.\n"
+      "Graphs are drawn for the targets: each is asked at the start what it supports, as by\n"
+      "'halcyon probe', and graph i is drawn for target i modulo their number. Names have a "
+      "digest\n"
+      "of the answers, as in random/v1/for=ab12cd34ef567890/s7/i123; the answers are kept in the\n"
+      "results database. --no-probe draws for any driver.\n"
       "Results are judged against the reference, within an error bound computed for each element\n"
       "(bound). Verdicts are written to the results database.",
       cmd_random },
@@ -79,6 +84,14 @@ const struct command command_table[] = {
       "records that the reference uses. --markdown writes the manual as Markdown; without a name,\n"
       "that of all operations.",
       cmd_ops, VALUE_OPERATION },
+    { "probe", CMD_PROBE, "TARGET [-o FILE]", "write what a target supports, to draw graphs for it",
+      "Asks the target's driver which of several thousand models of one operation it supports,\n"
+      "in each form, with each combination of types and with various shapes and parameters; none\n"
+      "is executed. Writes the operations that it supports, and the limits on each, as a support\n"
+      "set: 'halcyon random' asks for the same to draw graphs that the target can run, and "
+      "--support\n"
+      "FILE uses the file instead, also where the target is not at hand.",
+      cmd_probe, VALUE_TARGET },
     { "serve", CMD_SERVE, "TARGET --listen unix:PATH",
       "run a driver as a service in its own process",
       "Serves the target's driver at a local socket until interrupted. Any number of other\n"

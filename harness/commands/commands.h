@@ -6,6 +6,7 @@
 #include "harness/cli/options.h"
 
 int cmd_devices(const struct options *o);
+int cmd_probe(const struct options *o);
 int cmd_run(const struct options *o);
 int cmd_random(const struct options *o);
 int cmd_conform(const struct options *o);

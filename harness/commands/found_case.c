@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/commands/drawn_for.h"
 
 /* ---- the database */
 
@@ -102,7 +103,7 @@ static int generate(struct found_case *p, struct why *w)
     if (randgraph_parse_name(what, &graphs, &seed, &index, w) < 0)
         return p->in_database ? why_prefix(w, "%s: has no spec of this case", p->o->db) : -1;
     p->cases = cases_random(&graphs, seed, index, 1);
-    return 0;
+    return drawn_for_name(p->o, &p->cases, w);
 }
 
 int found_case_find(struct found_case *p, struct why *w)

@@ -282,7 +282,7 @@ static int copy_tables(const struct copy *c, struct why *w)
     int step = SQLITE_DONE, failed = 0;
     TRY(results_prepare(c->m->out,
                         "SELECT name FROM sqlite_schema WHERE type = 'table' AND "
-                        "name <> 'verdict_names' ORDER BY rowid",
+                        "name NOT IN ('verdict_names', 'support_sets') ORDER BY rowid",
                         &table, w));
     while (!failed && (step = sqlite3_step(table)) == SQLITE_ROW)
         failed = copy_table(c, (const char *) sqlite3_column_text(table, 0), w);
@@ -306,6 +306,21 @@ static int copy_run(struct merge *m, const struct source_run *from, int64_t run,
     return copy_tables(&c, w);
 }
 
+/* The same set may be in several sources. */
+static int copy_support_sets(struct results *out, const struct source *s, struct why *w)
+{
+    sqlite3_stmt *row;
+    int step = SQLITE_DONE, failed = 0;
+    if (!has_column(s, "support_sets", "digest"))
+        return 0;
+    TRY(prepare(s, "SELECT digest, text FROM support_sets", &row, w));
+    while (!failed && (step = sqlite3_step(row)) == SQLITE_ROW)
+        failed = results_keep_support(out, (const char *) sqlite3_column_text(row, 0),
+                                      (const char *) sqlite3_column_text(row, 1), w);
+    sqlite3_finalize(row);
+    return failed || step == SQLITE_DONE ? failed : database_failed(s->db, s->path, w);
+}
+
 /* ---- the new database */
 
 static int write_runs(struct merge *m, const char *part, struct why *w)
@@ -315,6 +330,8 @@ static int write_runs(struct merge *m, const char *part, struct why *w)
     TRY(results_exec(m->out, "PRAGMA journal_mode = OFF",
                      w)); /* a temporary file of this process */
     TRY(results_begin(m->out, w));
+    for (size_t i = 0; i < m->n_sources; i++)
+        TRY(copy_support_sets(m->out, &m->source[i], w));
     for (size_t i = 0; i < m->n_runs; i++)
         if (!m->run[i].is_repeated)
             TRY(copy_run(m, &m->run[i], ++n, w));

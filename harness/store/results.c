@@ -165,6 +165,8 @@ int results_open(const char *path, enum results_mode mode, struct results **ret_
         return why_no_memory(w);
     }
     int failed = mode == RESULTS_READ ? open_to_read(r, w) : open_to_write(r, w);
+    if (!failed && mode == RESULTS_WRITE)
+        failed = results_add_support_sets(r, w);
     for (int i = 0; !failed && mode == RESULTS_WRITE && i < STATEMENT_COUNT; i++)
         failed = results_prepare(r, statement_sql[i], &r->statement[i], w);
     if (failed) {

@@ -128,6 +128,11 @@ int results_each_note(struct results *r,
                       int (*each)(uint32_t target, const char *text, void *user, struct why *w),
                       void *user, struct why *w);
 
+/* Keeps a support set (randgraph/randgraph.h) under its digest, 16 hexadecimal digits. */
+int results_keep_support(struct results *r, const char *digest, const char *text, struct why *w);
+/* 1: found, *ret_text is to be freed; 0: the database does not have it. */
+int results_find_support(struct results *r, const char *digest, char **ret_text, struct why *w);
+
 /* A recorded run. */
 struct recorded_run {
     int64_t run;

@@ -39,6 +39,8 @@ int results_prepare(struct results *r, const char *sql, sqlite3_stmt **ret, stru
 int results_begin(struct results *r, struct why *w);
 /* Sets the owner's columns of the current run; pid 0: to NULL. */
 int results_set_owner(struct results *r, struct run_owner owner, struct why *w);
+/* Adds the table of support sets to a database that was made before there was one. */
+int results_add_support_sets(struct results *r, struct why *w);
 /* The SQL that upgrades a database of an older version, for sqlite3_free(); NULL: out of memory. */
 char *results_upgrade_sql(int version);
 

@@ -143,6 +143,13 @@ CREATE TABLE run_notes (            -- since 2
     PRIMARY KEY (run, target, text)
 ) WITHOUT ROWID;
 
+-- What a target supports, as asked at the start of a run: graphs were drawn for it, and their names have its
+-- digest.  Added to a database that lacks it when it is opened for writing.
+CREATE TABLE support_sets (
+    digest      TEXT PRIMARY KEY,   -- 16 hexadecimal digits
+    text        TEXT NOT NULL       -- as 'halcyon probe' writes it
+) WITHOUT ROWID;
+
 CREATE TABLE unloaded_files (       -- since 3
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     ordinal     INTEGER NOT NULL,   -- in the order of loading

@@ -210,7 +210,7 @@ def run(halcyon, driver, folder, arguments, count, patience=1):
     work = folder / "work"
     work.mkdir()
     (work / "canary").write_text("canary")
-    command = [halcyon, "random", "--op", "ADD", "--types", "TENSOR_FLOAT32", "--ops", "1-1", "--count", count,
+    command = [halcyon, "random", "--no-probe", "--op", "ADD", "--types", "TENSOR_FLOAT32", "--ops", "1-1", "--count", count,
                "--seed", 5, "--timeout", patience * (1 if count == 1 else 2), "-j", 2, "--db", work / "h.db", "--json",
                "-d", "sim:cpu"]
     problems = []

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-CAMPAIGN = ["random", "--seed", "3", "--count", "300", "-j", "2", "-q",
+CAMPAIGN = ["random", "--no-probe", "--seed", "3", "--count", "300", "-j", "2", "-q",
             "-d", "sim:cpu", "-d", "sim:cpu?fault=last-tap-dropped"]
 # Columns that depend on the clock on the wall, and identifiers of rows.
 IGNORED = {"ms", "seconds", "started", "finished", "heartbeat", "command"}

@@ -99,7 +99,7 @@ def unescape(text):
 def prepare_exports(here):
     """A database with every kind of verdict, hostile texts, and a file that could not be loaded."""
     db = os.path.join(here, "e.db")
-    run("random", "-d", FAULT, "-d", "sim:dsp", "--count", "30", "--db", db)
+    run("random", "--no-probe", "-d", FAULT, "-d", "sim:dsp", "--count", "30", "--db", db)
     for verdict, name in (("crash", "1"), ("hang", "2"), ("violation", "3"), ("error", "4")):
         query(db, "UPDATE verdicts SET verdict = ?, why = ?, printed = ?, backtrace = ?, confirmed = 'repeats' WHERE "
               "target = 1 AND case_id = (SELECT case_id FROM cases WHERE name = ?)",
@@ -206,7 +206,7 @@ def check_exports(here):
 
 
 def random(here, target, *more, count="60"):
-    code, out, err = run("random", "-d", target, "--count", count, "--db", os.path.join(here, "b.db"), "--json", *more)
+    code, out, err = run("random", "--no-probe", "-d", target, "--count", count, "--db", os.path.join(here, "b.db"), "--json", *more)
     lines = [json.loads(line) for line in out.splitlines()]
     if not lines:
         return code, {}, err, {}
@@ -304,7 +304,7 @@ def check_waivers(here, rows, expected):
 
     # In text: what fails, and what does not.
     write(path, head + waiver + " until=2001-01-01\n" + f"fail {CASE[0]}999\n")
-    code, out, _ = run("random", "-d", FAULT, "--count", "60", "--baseline", path, "--db", db, "-q")
+    code, out, _ = run("random", "--no-probe", "-d", FAULT, "--count", "60", "--baseline", path, "--db", db, "-q")
     check_text("the summary", out, f"baseline {path}: 0 expected failures, 0 verdicts of flakes, 0 skipped; "
                "1 expired waiver; 1 missing case\n", "    expired waiver: line 2: fail        random/* reason=\"a # b\" "
                f"link=https://t/1 until=2001-01-01: {len(rows)} verdicts that it no longer covers\n",
@@ -313,7 +313,7 @@ def check_waivers(here, rows, expected):
 
 def check_update(here, rows, expected):
     db, path = os.path.join(here, "u.db"), os.path.join(here, "u.baseline")
-    run("random", "-d", FAULT, "--count", "60", "--db", db)
+    run("random", "--no-probe", "-d", FAULT, "--count", "60", "--db", db)
     text = expected.replace(f"fail        {rows[1][0]} ", f"# about it\nfail {rows[1][0]} ")
     write(path, text)
     again = text.replace(f"fail {rows[1][0]} ", f"fail        {rows[1][0]} ")
@@ -349,7 +349,7 @@ def check_update(here, rows, expected):
           f"fail|crash  {rows[1][0]}\n")
 
     # Several targets.
-    run("random", "-d", "sim:cpu", "-d", "sim:dsp", "--count", "5", "--db", db)
+    run("random", "--no-probe", "-d", "sim:cpu", "-d", "sim:dsp", "--count", "5", "--db", db)
     code, _, err = run("baseline", "--db", db, "--run", "2", "-o", path + ".new")
     check("several targets and one file", (code, err), (2, "halcyon baseline: 2 targets: expected one of them as -d "
                                                            "TARGET, or -o FOLDER\n"))
@@ -360,7 +360,7 @@ def check_update(here, rows, expected):
     listed = read(os.path.join(folder, "sim-dsp.baseline")).splitlines()[3:]
     check("with --all", listed, [f"{verdict:11} {name}" for name, verdict in query(
         db, "SELECT name, verdict FROM details WHERE run = 2 AND uri = 'sim:dsp' ORDER BY idx")])
-    check("held against it", run("random", "-d", "sim:cpu", "-d", "sim:dsp", "--count", "5", "--db", db, "-q",
+    check("held against it", run("random", "--no-probe", "-d", "sim:cpu", "-d", "sim:dsp", "--count", "5", "--db", db, "-q",
                                  "--baseline", os.path.join(folder, "sim-cpu.baseline"), "--baseline",
                                  os.path.join(folder, "sim-dsp.baseline"))[0], 0)
 
@@ -396,7 +396,7 @@ def names(diff, kind):
 
 def check_diff(here):
     a, b = os.path.join(here, "a.db"), os.path.join(here, "after.db")
-    run("random", "-d", "sim:cpu", "--count", "400", "-j", "1", "--db", a)  # case i has the id i + 1
+    run("random", "--no-probe", "-d", "sim:cpu", "--count", "400", "-j", "1", "--db", a)  # case i has the id i + 1
     query(a, "PRAGMA wal_checkpoint(TRUNCATE)")
     shutil.copy(a, b)
     code, diff = compare(a, b)
@@ -461,7 +461,7 @@ def check_diff(here):
     code, diff = compare(b, a)
     check("the reverse", (code, names(diff, "broken"), names(diff, "lost"), names(diff, "mended")),
           (1, [verdicts[2]], [verdicts[3]], [verdicts[0], verdicts[10]]))
-    run("random", "-d", "golden", "-d", "sim:cpu", "--count", "400", "--db", b)
+    run("random", "--no-probe", "-d", "golden", "-d", "sim:cpu", "--count", "400", "--db", b)
     code, diff = compare("--db", b, "1", "2@golden")
     check("runs of one database", (code, [(t["a"], t["b"]) for t in diff["targets"]], diff["targets"][0]["broken"],
                                    diff["targets"][0]["lost"]), (0, [("lib:/tmp/mine.so", "golden")], [], []))

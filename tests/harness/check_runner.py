@@ -44,7 +44,7 @@ def wait_for_cases(db, process):
 
 
 def start(halcyon, db, *options):
-    process = subprocess.Popen([halcyon, "random", "-d", "sim:cpu", "--count", "1000000", "--db", db, *options],
+    process = subprocess.Popen([halcyon, "random", "--no-probe", "-d", "sim:cpu", "--count", "1000000", "--db", db, *options],
                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     wait_for_cases(db, process)
     return process
@@ -69,7 +69,7 @@ def check_signal(halcyon, folder, number, json_output):
     assert rows(db, "SELECT count(*) FROM verdicts") == [(n,)]
     suite = xml.etree.ElementTree.parse(junit).getroot()[0]
     assert int(suite.get("tests")) == n == len(suite.findall("testcase")), (suite.attrib, n)
-    more = run(halcyon, "random", "-d", "sim:cpu", "--count", "1000000", "--db", db, "-q", "--resume", "--for", "1s")
+    more = run(halcyon, "random", "--no-probe", "-d", "sim:cpu", "--count", "1000000", "--db", db, "-q", "--resume", "--for", "1s")
     assert more.returncode == EXIT_CONFORMING, more
     assert rows(db, "SELECT count(*) FROM runs") == [(1,)]
     assert rows(db, "SELECT count(*) FROM cases")[0][0] > n, more
@@ -101,7 +101,7 @@ def verdicts(halcyon, folder, target, *options, status, isolate="foreign"):
     junit = os.path.join(folder, "rerun.xml")
     with contextlib.suppress(FileNotFoundError):
         os.remove(db)
-    done = run(halcyon, "random", *ADD, "--count", "20", "--db", db, "-d", target, "--isolate", isolate, "-q",
+    done = run(halcyon, "random", "--no-probe", *ADD, "--count", "20", "--db", db, "-d", target, "--isolate", isolate, "-q",
                "--junit", junit, *options)
     assert done.returncode == status, done
     failures = [case for case in xml.etree.ElementTree.parse(junit).iter("testcase")
@@ -151,7 +151,7 @@ def check_reruns(halcyon, driver, folder):
 def check_memory(halcyon, driver, folder):
     db = os.path.join(folder, "memory.db")
     target = f"lib:{driver}?leak_memory@execute_synchronously"
-    command = [halcyon, "random", *ADD, "--count", "200", "--db", db, "-d", target, "-q"]
+    command = [halcyon, "random", "--no-probe", *ADD, "--count", "200", "--db", db, "-d", target, "-q"]
     done = run(*command)
     assert done.returncode == EXIT_CONFORMING, done
     done = run(*command, "-d", "sim:cpu", "--memory-limit", "16M")

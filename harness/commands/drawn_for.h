@@ -1,0 +1,34 @@
+/* What random graphs are drawn for: the support sets of targets, asked for, read from a file, or
+ * recorded in the database (randgraph/randgraph.h). */
+#ifndef HARNESS_DRAWN_FOR_H
+#define HARNESS_DRAWN_FOR_H
+
+#include "harness/check/cases.h"
+#include "harness/cli/options.h"
+#include "harness/run/support_probe.h"
+#include "harness/store/results.h"
+
+enum { SUPPORT_DIGEST = 17 }; /* bytes of a digest as text */
+
+struct drawn_for {
+    struct randgraph_support *set[MAX_TARGETS];       /* NULL: any driver */
+    const struct randgraph_support *use[MAX_TARGETS]; /* the same, for struct cases */
+    uint32_t n;                                       /* 0: all graphs are for any driver */
+    bool is_recorded; /* by the run that is repeated; digest: "" for any driver */
+    char digest[MAX_TARGETS][SUPPORT_DIGEST];
+    char note[MAX_TARGETS][PROBE_NOTE]; /* about a target; "": nothing */
+};
+
+/* Sets what the cases, random graphs of these options, are drawn for: --support, the recorded sets,
+ * what the targets answer, or nothing with --no-probe.  d outlives the cases.  A target whose set
+ * has no graph with these options gets graphs for any driver. */
+int drawn_for_targets(struct drawn_for *d, const struct options *o, struct cases *cases,
+                      struct why *w);
+/* Finds the set that the name of a single random case has the digest of, if it has one: in
+ * --support, else in the database.  WHY_INVALID: where it was looked for. */
+int drawn_for_name(const struct options *o, struct cases *cases, struct why *w);
+/* Keeps the sets in the database. */
+int drawn_for_keep(const struct drawn_for *d, struct results *r, struct why *w);
+void drawn_for_done(struct drawn_for *d);
+
+#endif

@@ -1,0 +1,307 @@
+#include "harness/run/support_probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/cli/console.h"
+#include "harness/run/devices.h"
+#include "harness/run/worker_pool.h"
+#include "sim/hal/hal_convert.h"
+
+/* CONTROL_SAMPLES models of IF and of WHILE are asked about per element type, of which
+ * CONTROL_ENOUGH must be supported: their subgraphs have other operations as well. */
+enum { ASKED_TWICE = 3 };  /* supported calls of a row: a driver's answers may vary */
+enum { MOST_FAILED = 32 }; /* draws of a row that give no call: its limits leave few */
+enum { CONTROL_SAMPLES = 5, CONTROL_ENOUGH = 4, LOOP = DT_COUNT };
+
+/* An item is a probe row; of the second round: an element type of IF, LOOP + type of WHILE. */
+struct probe {
+    const char *uri;
+    double timeout;
+    struct target *target;           /* in a worker */
+    int level;                       /* that the target's HAL version represents */
+    struct randgraph_limits *limits; /* by probe row */
+    uint32_t control[2];             /* bit per enum dtype */
+    struct randgraph_support *set;   /* in the second round: with IF and WHILE of all types */
+    uint64_t asked;
+    uint32_t deaths; /* and rows with different answers to the same model */
+    char *note;
+};
+
+/* A worker's answer. */
+enum answer_kind { ANSWER_LIMITS, ANSWER_DEAD, ANSWER_UNSTABLE, ANSWER_LEVEL };
+struct probe_answer {
+    enum answer_kind kind;
+    uint32_t asked;
+    int level;
+    bool control;
+    struct randgraph_limits limits;
+    char how[256]; /* of a death */
+};
+
+/* ---- in a worker */
+
+static int start(void *user, void **ret_state, struct why *w)
+{
+    struct probe *p = user;
+    TRY(target_open(p->uri, &harness_host, &p->target, w));
+    const struct hal_driver *d = target_driver(p->target);
+    p->level = d ? hal_level(d->hal_version) : randgraph_default.max_level;
+    *ret_state = p;
+    return 0;
+}
+
+static void end(struct worker_pool_link *l, void *state, void *user)
+{
+    (void) l, (void) user;
+    target_free(((struct probe *) state)->target);
+}
+
+/* Whether the model is supported.  False also where the driver dies, which a->kind tells then. */
+static bool ask(const struct probe *p, const struct example *e, struct arena *arena,
+                struct probe_answer *a)
+{
+    const struct target_run_options options = { .only_query_support = true };
+    uint32_t n = e->model.graph[0].n_outputs;
+    struct shape *shape = arena_alloc(arena, n, sizeof *shape);
+    struct outcome o;
+    struct why why;
+    if (!shape)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        shape[i] = e->expected[i].shape;
+    a->asked++;
+    if (target_run(p->target, &e->model, e->in, shape, &options, &o, &why) < 0)
+        return false;
+    bool yes = !o.died && !o.violation[0] && o.stage != STAGE_SUPPORTED;
+    if (o.died) {
+        a->kind = ANSWER_DEAD;
+        snprintf(a->how, sizeof a->how, "%s", o.violation);
+    }
+    outcome_done(&o);
+    return yes;
+}
+
+/* Which variants of a supported call are not supported. */
+static void ask_variants(const struct probe *p, uint32_t row, uint32_t index,
+                         const struct randgraph_limits *within, uint8_t *ret_without,
+                         struct probe_answer *a)
+{
+    for (int v = 0; v < RANDGRAPH_VARIANTS && a->kind == ANSWER_LIMITS; v++) {
+        uint8_t trait[RANDGRAPH_TRAITS];
+        struct arena *arena = arena_new(0);
+        struct example e;
+        struct why why;
+        if (arena && randgraph_probe(row, index, p->level, within, arena, &e, trait, &why) == 0 &&
+            randgraph_probe_variant(&e, (enum randgraph_variant) v) && !ask(p, &e, arena, a))
+            *ret_without |= (uint8_t) (1u << v);
+        arena_free(arena);
+    }
+}
+
+static void ask_row(const struct probe *p, uint32_t row, struct worker_pool_link *l,
+                    struct probe_answer *a)
+{
+    static struct randgraph_sample sample[RANDGRAPH_SAMPLES];
+    struct randgraph_limits room, within_first;
+    uint32_t n = 0, yes = 0, first = 0, right = 0, limits = 0, failed = 0;
+    bool first_is_free = false;
+    for (uint32_t i = 0; i < RANDGRAPH_SAMPLES && a->kind == ANSWER_LIMITS; i++) {
+        if ((i >= RANDGRAPH_FIRST_SAMPLES && !yes) || right >= RANDGRAPH_SURE_SAMPLES + 2 * limits)
+            break;
+        const struct randgraph_limits *within =
+            randgraph_guide(row, i, &a->limits, &room) ? &room : NULL;
+        struct arena *arena = arena_new(0);
+        struct randgraph_sample *s = &sample[n];
+        struct example e;
+        struct why why;
+        if (arena && randgraph_probe(row, i, p->level, within, arena, &e, s->trait, &why) == 0) {
+            s->supported = ask(p, &e, arena, a);
+            if (!yes) {
+                first = i;
+                first_is_free = !within;
+                within_first = room;
+            }
+            yes += s->supported;
+            if (s->supported && yes <= ASKED_TWICE && !ask(p, &e, arena, a) &&
+                a->kind == ANSWER_LIMITS)
+                a->kind = ANSWER_UNSTABLE;
+            n++;
+            right++;
+            if (randgraph_is_within(&a->limits, s) != s->supported) {
+                randgraph_learn(row, sample, n, &a->limits);
+                limits = randgraph_count_limits(&a->limits);
+                right = 0;
+            }
+        } else if (++failed > MOST_FAILED) {
+            i = RANDGRAPH_SAMPLES;
+        }
+        arena_free(arena);
+        worker_pool_keep_alive(l);
+    }
+    uint8_t without = 0;
+    randgraph_learn(row, sample, n, &a->limits);
+    if (yes)
+        ask_variants(p, row, first, first_is_free ? NULL : &within_first, &without, a);
+    a->limits.without = without;
+}
+
+/* Graphs of IF or WHILE alone, whose subgraphs are drawn within the set. */
+static void ask_control(const struct probe *p, uint64_t item, struct probe_answer *a)
+{
+    struct randgraph_options options = randgraph_default;
+    uint32_t yes = 0, no = 0;
+    options.min_ops = options.max_ops = 1;
+    options.max_dim = 4;
+    options.relaxed = 0;
+    options.only = item < LOOP ? "IF" : "WHILE";
+    options.dtypes = 1u << item % LOOP;
+    options.support = p->set;
+    options.support_digest = randgraph_support_digest(p->set);
+    for (uint64_t i = 0; yes + no < CONTROL_SAMPLES && no <= CONTROL_SAMPLES - CONTROL_ENOUGH &&
+                         a->kind == ANSWER_LIMITS;
+         i++) {
+        struct arena *arena = arena_new(0);
+        struct example e;
+        struct why why;
+        int made = arena ? randgraph_make(&options, 1, i, arena, &e, &why) : -1;
+        if (made == 0 && ask(p, &e, arena, a))
+            yes++;
+        else
+            no += made == 0 ? 1 : CONTROL_SAMPLES; /* other tries would take long, too */
+        arena_free(arena);
+    }
+    a->control = yes >= CONTROL_ENOUGH;
+}
+
+static void ask_item(struct worker_pool_link *l, uint64_t item, uint32_t step, void *state,
+                     void *user)
+{
+    struct probe *p = state;
+    struct probe_answer a = { .kind = ANSWER_LIMITS, .level = p->level };
+    (void) step, (void) user;
+    if (p->set)
+        ask_control(p, item, &a);
+    else
+        ask_row(p, (uint32_t) item, l, &a);
+    worker_pool_send(l, &a, sizeof a);
+}
+
+/* ---- in the parent */
+
+static void name_item(const struct probe *p, uint64_t item, char *text, size_t size)
+{
+    if (p->set)
+        snprintf(text, size, "%s %s", item < LOOP ? "IF" : "WHILE", dtype_info[item % LOOP].name);
+    else
+        randgraph_probe_text((uint32_t) item, text, size);
+}
+
+/* Keeps the first finding, and counts deaths. */
+static void note(struct probe *p, uint64_t item, const char *how)
+{
+    char name[160];
+    name_item(p, item, name, sizeof name);
+    if (!p->note[0])
+        snprintf(p->note, PROBE_NOTE, "asked whether it supports %s: %.200s", name, how);
+}
+
+static int take(uint64_t item, const void *bytes, size_t length, void *user, struct why *w)
+{
+    struct probe *p = user;
+    const struct probe_answer *a = bytes;
+    REQUIRE(w, length == sizeof *a, "a worker's answer has %zu bytes", length);
+    p->asked += a->asked;
+    p->level = a->level;
+    if (a->kind == ANSWER_DEAD) {
+        p->deaths++;
+        note(p, item, a->how);
+    } else if (a->kind == ANSWER_UNSTABLE) {
+        p->deaths++;
+        note(p, item, "its answers to the same model differ");
+    } else if (p->set) {
+        p->control[item / LOOP] |= a->control ? 1u << item % LOOP : 0;
+    } else {
+        p->limits[item] = a->limits;
+    }
+    return 0;
+}
+
+static int take_death(uint64_t item, const struct worker_pool_death *d, uint32_t *ret_step,
+                      void *user, struct why *w)
+{
+    struct probe *p = user;
+    char how[80];
+    (void) ret_step, (void) w;
+    if (d->hang)
+        snprintf(how, sizeof how, "no answer within %g s", p->timeout);
+    else if (d->signal)
+        snprintf(how, sizeof how, "it crashes (%s)", strsignal(d->signal));
+    else
+        snprintf(how, sizeof how, "it exits the process (status %d)", d->exit_status);
+    p->deaths++;
+    note(p, item, how);
+    return 0;
+}
+
+static int complete(uint64_t item, void *user, struct why *w)
+{
+    (void) item, (void) user, (void) w;
+    return 0;
+}
+
+static bool has_enough(void *user)
+{
+    return ((struct probe *) user)->deaths >= MOST_PROBE_DEATHS;
+}
+
+/* 1: no set, for which the note has the reason. */
+static int run_rounds(struct probe *p, const struct support_probe_options *o, struct why *w)
+{
+    static const struct worker_pool_work work = { .start = start,
+                                                  .end = end,
+                                                  .item = ask_item,
+                                                  .message = take,
+                                                  .died = take_death,
+                                                  .complete = complete,
+                                                  .enough = has_enough };
+    struct worker_pool_options pool = { .workers = o->jobs,
+                                        .timeout = o->timeout,
+                                        .in_process = o->in_process };
+    struct why why;
+    int ended = worker_pool_run(&pool, &work, randgraph_probe_rows(), p, w);
+    TRY(ended);
+    randgraph_share_windows(p->limits);
+    if (!ended &&
+        randgraph_support_new(p->level, p->limits, UINT32_MAX, UINT32_MAX, &p->set, &why) < 0) {
+        if (!p->note[0])
+            snprintf(p->note, PROBE_NOTE, "it supports no model of the probe table");
+        return why.code == WHY_MEMORY ? why_no_memory(w) : 1;
+    }
+    if (!ended && p->level >= 4)
+        ended = worker_pool_run(&pool, &work, (uint64_t) 2 * LOOP, p, w);
+    return ended ? ended : 0;
+}
+
+int support_probe(const char *uri, const struct support_probe_options *options,
+                  struct support_probe *ret_probe, struct why *w)
+{
+    struct support_probe found = { .set = NULL };
+    struct probe p = { .uri = uri, .timeout = options->timeout, .note = found.note };
+    double begun = console_now();
+    p.limits = calloc(randgraph_probe_rows() + 1, sizeof *p.limits);
+    if (!p.limits)
+        return why_no_memory(w);
+    devices_protect_from(uri);
+    int rc = run_rounds(&p, options, w);
+    if (rc == 0)
+        rc = randgraph_support_new(p.level, p.limits, p.control[0], p.control[1], &found.set, w);
+    randgraph_support_free(p.set);
+    free(p.limits);
+    found.asked = p.asked;
+    found.seconds = console_now() - begun;
+    if (rc >= 0)
+        *ret_probe = found;
+    return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,186 @@
+/* Support sets: what is learned from a driver's answers, graphs within it, its text. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "randgraph/randgraph.h"
+#include "tests/support/check_main.h"
+
+/* A driver: a few operations in fp32, convolutions with limits that depend on each other by nothing
+ * but the whole call. */
+static bool call_supported(const struct graph *g, const struct operation *p)
+{
+    const struct op *op = op_find(p->code);
+    const struct operand *first = &g->operand[p->in[0]], *second = &g->operand[p->in[1]];
+    if (first->tensor.dtype != DT_F32)
+        return false;
+    if (!strcmp(op->name, "RELU"))
+        return true;
+    if (!strcmp(op->name, "ADD"))
+        return first->tensor.shape.rank <= 3 && second->tensor.shape.rank <= 3 &&
+               shape_equal(&first->tensor.shape, &second->tensor.shape);
+    if (!strcmp(op->name, "CONCATENATION"))
+        return p->n_in == 3;
+    if (strcmp(op->name, "CONV_2D") != 0)
+        return false;
+    const struct shape *filter = &second->tensor.shape;
+    bool constant = second->life == LIFE_CONSTANT_COPY || second->life == LIFE_CONSTANT_REFERENCE;
+    return constant && filter->dim[1] == filter->dim[2] && first->tensor.shape.dim[0] <= 3;
+}
+
+static bool graph_supported(const struct model *m)
+{
+    const struct graph *g = &m->graph[0];
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        if (!call_supported(g, &g->operation[i]))
+            return false;
+    return m->n_graphs == 1 && !m->relaxed;
+}
+
+/* Asks the driver above about calls of each probe row. */
+static struct randgraph_support *learn(uint32_t samples)
+{
+    uint32_t n = randgraph_probe_rows();
+    struct randgraph_limits *limits = calloc(n, sizeof *limits);
+    struct randgraph_sample *sample = calloc(samples, sizeof *sample);
+    struct randgraph_support *s = NULL;
+    struct why w;
+    ck_assert(n > 100 && limits && sample);
+    for (uint32_t row = 0; row < n; row++) {
+        uint32_t k = 0;
+        for (uint32_t i = 0; i < samples; i++) {
+            struct arena *a = arena_new(0);
+            struct example e;
+            struct randgraph_limits within;
+            bool limited = randgraph_guide(row, i, &limits[row], &within);
+            if (randgraph_probe(row, i, 8, limited ? &within : NULL, a, &e, sample[k].trait, &w) ==
+                0)
+                sample[k++].supported = graph_supported(&e.model);
+            if (i % 8 == 7)
+                randgraph_learn(row, sample, k, &limits[row]);
+            arena_free(a);
+        }
+        randgraph_learn(row, sample, k, &limits[row]);
+        limits[row].without = (1u << RANDGRAPH_VARIANTS) - 1; /* as asked about each variant */
+    }
+    ck_assert_msg(randgraph_support_new(8, limits, 0, 0, &s, &w) == 0, "%s", w.text);
+    free(limits);
+    free(sample);
+    return s;
+}
+
+START_TEST(graphs_are_within_what_was_learned)
+{
+    enum { GRAPHS = 400 };
+    struct randgraph_support *s = learn(150);
+    struct randgraph_options o = randgraph_default;
+    uint32_t whole = 0, operations = 0, ops, rows, bad = 0;
+    struct why w;
+    randgraph_support_count(s, &ops, &rows);
+    ck_assert_uint_eq(ops, 4);
+    ck_assert_uint_eq(rows, 7); /* CONV_2D has four forms */
+    o.support = s;
+    o.support_digest = randgraph_support_digest(s);
+    for (uint64_t i = 0; i < GRAPHS; i++) {
+        struct arena *a = arena_new(0);
+        struct example e;
+        ck_assert_msg(randgraph_make(&o, 5, i, a, &e, &w) == 0, "%s", w.text);
+        operations += e.model.graph[0].n_operations;
+        whole += graph_supported(&e.model);
+        bad += !graph_supported(&e.model);
+        arena_free(a);
+    }
+    ck_assert_uint_ge(whole, GRAPHS * 95 / 100);
+    ck_assert_uint_ge(operations, 8 * GRAPHS);
+    ck_assert_uint_ge(bad, 1); /* the edge is probed, too */
+    randgraph_support_free(s);
+}
+END_TEST
+
+START_TEST(a_text_stands_for_one_set)
+{
+    struct randgraph_support *s = learn(60), *again = NULL;
+    struct randgraph_support *other = learn(60);
+    struct why w;
+    const char *text = randgraph_support_text(s);
+    ck_assert_str_eq(text, randgraph_support_text(other));
+    ck_assert_msg(randgraph_support_parse(text, &again, &w) == 0, "%s", w.text);
+    ck_assert_str_eq(text, randgraph_support_text(again));
+    ck_assert(randgraph_support_digest(s) == randgraph_support_digest(again));
+    char *changed = strdup(text);
+    strstr(changed, "level 8")[6] = '7';
+    randgraph_support_free(other);
+    ck_assert(randgraph_support_parse(changed, &other, &w) == 0);
+    ck_assert(randgraph_support_digest(s) != randgraph_support_digest(other));
+    free(changed);
+    randgraph_support_free(s);
+    randgraph_support_free(again);
+    randgraph_support_free(other);
+}
+END_TEST
+
+static const struct {
+    const char *text, *why;
+} wrong[] = {
+    { "", "there is no line with the level" },
+    { "halcyon-support 2\n", "line 1: expected 'halcyon-support 1'" },
+    { "halcyon-support 1\nlevel 9\n", "line 2: " },
+    { "halcyon-support 1\nlevel 3\n", "no operation is supported" },
+    { "halcyon-support 1\nlevel 3\nRELU/0/0 TENSOR_FLOAT32", "line 3 does not end" },
+    { "halcyon-support 1\nlevel 3\nRELU/0/0 TENSOR_INT32\n", "line 3: RELU has other types" },
+    { "halcyon-support 1\nlevel 3\nRELU/1/0 TENSOR_FLOAT32\n", "line 3: " },
+    { "halcyon-support 1\nlevel 3\nRELU\n", "line 3: expected OPERATION/FORM/ROW TYPES" },
+    { "halcyon-support 1\nlevel 3\nNOTHING/0/0 TENSOR_FLOAT32\n", "line 3: expected OPERATION" },
+    { "halcyon-support 1\nlevel 3\nRELU/0/0 TENSOR_FLOAT32 rank=70\n", "line 3: rank: '70'" },
+    { "halcyon-support 1\nlevel 3\nRELU/0/0 TENSOR_FLOAT32 rank\n", "line 3: expected TRAIT=" },
+    { "halcyon-support 1\nlevel 3\nRELU/0/0 TENSOR_FLOAT32 without=x\n",
+      "line 3: unknown variant" },
+    { "halcyon-support 1\nlevel 3\nRELU/0/0 TENSOR_FLOAT32 rank=2,1\n", "not as this version" },
+    { "halcyon-support 1\nlevel 3\nIF TENSOR_FLOAT\n", "line 3: unknown operand type" },
+};
+
+START_TEST(wrong_texts_are_rejected)
+{
+    for (int i = 0; i < COUNT(wrong); i++) {
+        struct randgraph_support *s = NULL;
+        struct why w;
+        ck_assert_msg(randgraph_support_parse(wrong[i].text, &s, &w) < 0, "%s", wrong[i].text);
+        ck_assert_ptr_null(s);
+        ck_assert_msg(!strncmp(w.text, wrong[i].why, strlen(wrong[i].why)), "%s: %s", wrong[i].text,
+                      w.text);
+    }
+}
+END_TEST
+
+START_TEST(a_name_needs_its_set)
+{
+    struct randgraph_options o;
+    struct arena *a = arena_new(0);
+    struct example e;
+    struct why w;
+    uint64_t seed, index;
+    char text[RANDGRAPH_NAME], name[RANDGRAPH_NAME];
+    snprintf(text, sizeof text, "random/v%d/for=00000000000000ab/s7/i1", RANDGRAPH_VERSION);
+    ck_assert_msg(randgraph_parse_name(text, &o, &seed, &index, &w) == 0, "%s", w.text);
+    ck_assert(o.support_digest == 0xab);
+    randgraph_name(&o, seed, index, name);
+    ck_assert_str_eq(name, text);
+    ck_assert(randgraph_make(&o, seed, index, a, &e, &w) < 0);
+    ck_assert(strstr(w.text, "00000000000000ab") && w.code == WHY_INVALID);
+    ck_assert(randgraph_set(&o, "for", "00AB", &w) < 0);
+    ck_assert(randgraph_set(&o, "for", "00000000000000AB", &w) < 0);
+    arena_free(a);
+}
+END_TEST
+
+Suite *support_suite(void)
+{
+    TCase *c = tcase_create("support");
+
+    tcase_add_test(c, graphs_are_within_what_was_learned);
+    tcase_add_test(c, a_text_stands_for_one_set);
+    tcase_add_test(c, wrong_texts_are_rejected);
+    tcase_add_test(c, a_name_needs_its_set);
+    return make_suite("support", c, NULL);
+}
