@@ -22,6 +22,7 @@ struct cache_event {
     bool (*happen)(struct files *f, uint32_t turn);
     enum hal_status status; /* that restoring returns on the shipped devices */
     enum cache_outcome outcome;
+    bool changes_contents; /* of files that must not be empty */
 };
 extern const struct cache_event cache_events[];
 extern const int cache_n_events;

@@ -1,8 +1,11 @@
 /* The status, capabilities and description of a driver, and a cyclic model, which it must reject.
  */
+#include <pthread.h>
 #include <string.h>
 
+#include "golden/base/text_escape.h"
 #include "harness/conform/conform_models.h"
+#include "harness/conform/conform_threads.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 
@@ -15,11 +18,36 @@ static void created(struct conform *c, const void *data)
            "get_status returns no defined status");
 }
 
+static void expect_available(struct conform *c, const char *when)
+{
+    enum hal_device_status s = c->driver->get_status(c->driver);
+
+    EXPECT(c, s == HAL_DEVICE_AVAILABLE, "get_status %s: %d, expected HAL_DEVICE_AVAILABLE", when,
+           (int) s);
+}
+
+/* A request or a model that is rejected does not change it. */
 static void available(struct conform *c, const void *data)
 {
+    const struct hal_execution_config config = client_config();
+    struct hal_model invalid;
+    struct conform_subject s;
+
     (void) data;
-    EXPECT(c, c->driver->get_status(c->driver) == HAL_DEVICE_AVAILABLE,
-           "get_status does not return HAL_DEVICE_AVAILABLE");
+    expect_available(c, "of a driver that was opened");
+    if (conform_subject_open(c, conform_relu(c), &s)) {
+        const struct conform_kind *kind = &conform_kinds[c->version < HAL_1_2];
+        kind->run(s.prepared, c->version, &s.request, &config);
+        expect_available(c, "after an execution");
+        s.request.hal.n_outputs = 0;
+        kind->run(s.prepared, c->version, &s.request, &config);
+        expect_available(c, "after a request that was rejected");
+        invalid = s.model.hal;
+        invalid.main.n_outputs = 0;
+        conform_prepare(c, c->version, &invalid, &client_default_preparation);
+        expect_available(c, "after a model that was rejected");
+    }
+    conform_subject_close(&s);
 }
 
 /* ---- capabilities */
@@ -125,9 +153,12 @@ static void capabilities_1_3(struct conform *c, const void *data)
 static bool is_printable(const char *text)
 {
     bool ok = *text != 0;
+    uint32_t code;
 
-    for (const char *t = text; *t; t++)
-        ok = ok && (unsigned char) *t >= ' ' && *t != 0x7f;
+    for (size_t n = 0; ok && *text; text += n) {
+        n = text_utf8(text, &code);
+        ok = n && code >= ' ' && code != 0x7f;
+    }
     return ok;
 }
 
@@ -164,8 +195,76 @@ static void failure_text(struct conform *c, const void *data)
                sizes[i],
                !ends                    ? "no NUL"
                : text[sizes[i]] != 0x7e ? "more bytes are written"
-                                        : "control characters");
+                                        : "not printable");
     }
+}
+
+/* ---- reasons of failures on several threads: two calls that fail differently */
+
+enum { FAILING_THREADS = 4, FAILING_TURNS = 40 };
+typedef char failing_text[HAL_TEXT_BYTES];
+
+static void fail_and_ask(struct hal_driver *d, unsigned which, failing_text ret)
+{
+    struct hal_capabilities caps;
+    struct hal_model empty = { 0 };
+    bool supported[1];
+    uint32_t n;
+
+    if (which % 2)
+        d->get_capabilities(d, (enum hal_version) 9, &caps);
+    else
+        d->get_supported_operations(d, d->hal_version, &empty, supported, &n);
+    ret[0] = 0;
+    d->get_failure_text(d, ret, sizeof(failing_text));
+}
+
+struct failing {
+    failing_text expected[2]; /* of each call, when it is the only one of its thread */
+    unsigned first;           /* the one that is being asked for; 2: none */
+    pthread_barrier_t barrier;
+};
+
+static bool is_differing(const struct failing *f)
+{
+    return strcmp(f->expected[0], f->expected[1]) != 0;
+}
+
+static void fail_on_thread(struct conform *c, unsigned index, void *user)
+{
+    struct failing *f = user;
+    failing_text text;
+
+    if (f->first < 2) {
+        fail_and_ask(c->driver, f->first, f->expected[f->first]);
+        return;
+    }
+    for (unsigned i = 0; i < FAILING_TURNS; i++) {
+        unsigned which = index + i / 2;
+        pthread_barrier_wait(&f->barrier);
+        fail_and_ask(c->driver, which, text);
+        EXPECT(c, !is_differing(f) || strcmp(text, f->expected[(which + 1) % 2]) != 0,
+               "get_failure_text of a thread: '%.80s', the reason of another thread's failure; "
+               "expected such as '%.80s'",
+               text, f->expected[which % 2]);
+    }
+}
+
+static void texts_of_threads(struct conform *c, const void *data)
+{
+    static struct failing f; /* static: threads of a driver that hangs */
+
+    (void) data;
+    if (!c->driver->get_failure_text) {
+        conform_not_applicable(c, "the driver gives no reasons for failures");
+        return;
+    }
+    memset(&f, 0, sizeof f);
+    for (; f.first < 2; f.first++)
+        conform_in_threads(c, 1, fail_on_thread, &f);
+    pthread_barrier_init(&f.barrier, NULL, FAILING_THREADS);
+    conform_in_threads(c, FAILING_THREADS, fail_on_thread, &f);
+    pthread_barrier_destroy(&f.barrier);
 }
 
 static void device_type(struct conform *c, const void *data)
@@ -268,7 +367,8 @@ static void cycle(struct conform *c, const void *data)
 static const struct conform_rule rules_of_file[] = {
     { "basic", "B1", HAL_1_0, 0,
       "the driver opens, with the HAL version asked for and a defined status", created },
-    { "basic", "B2", HAL_1_0, 0, "get_status reports HAL_DEVICE_AVAILABLE", available },
+    { "basic", "B2", HAL_1_0, 0,
+      "get_status reports HAL_DEVICE_AVAILABLE, also after calls that were rejected", available },
     { "basic", "B3", HAL_1_0, 0,
       "capabilities at HAL 1.0: time and power of float32 and quant8 tensors are above 0",
       capabilities_1_0 },
@@ -289,8 +389,10 @@ static const struct conform_rule rules_of_file[] = {
     { "basic", "B11", HAL_1_2, 0, "at most 32 model cache files and 32 data cache files are needed",
       cache_files },
     { "basic", "B12", HAL_1_0, 0, "a model with a cyclic data flow is rejected", cycle },
-    { "basic", "B13", HAL_1_0, 0, "reasons for failures are printable, and end within their buffer",
-      failure_text },
+    { "basic", "B13", HAL_1_0, 0,
+      "reasons for failures are printable UTF-8, and end within their buffer", failure_text },
+    { "basic", "B14", HAL_1_0, 0, "each thread gets the reason of its own last failure",
+      texts_of_threads },
 };
 const struct conform_rules conform_rules_basic = { rules_of_file, COUNT(rules_of_file), NULL,
                                                    NULL };

@@ -239,6 +239,15 @@ static void expect_no_cache(struct conform *c, const struct subject *s)
     }
 }
 
+static bool files_have_contents(struct files *f)
+{
+    bool all = true;
+
+    for (uint32_t k = 0; k < f->n_model + f->n_data; k++)
+        all = all && files_length(*files_any(f, k)) > 0;
+    return all;
+}
+
 static bool run_event(struct conform *c, const struct needed *n, const struct subject *s,
                       const struct cache_event *e, uint32_t round)
 {
@@ -249,6 +258,11 @@ static bool run_event(struct conform *c, const struct needed *n, const struct su
     if (e->before_saving)
         more = e->happen(&f, round);
     save(c, &f, s);
+    if (e->changes_contents && !files_have_contents(&f)) {
+        conform_not_applicable(c, "the driver leaves a cache file empty");
+        files_done(&f);
+        return false;
+    }
     if (!e->before_saving)
         more = e->happen(&f, round);
     bool is_any = e->outcome == CACHE_ANY && n->n_data;
@@ -328,21 +342,6 @@ static void run_entries(struct conform *c, const struct subject *s)
             expect_correct(c, s, p.model);
     }
     files_done(&f);
-}
-
-static void entries(struct conform *c, const void *data)
-{
-    struct subject s;
-
-    (void) data;
-    for (int k = 0; k < COUNT(chains) && has_cache_methods(c); k++) {
-        if (!open_subject(c, &s, &chains[k], false, SHORT)) {
-            conform_model_done(&s.model);
-            continue;
-        }
-        run_entries(c, &s);
-        conform_model_done(&s.model);
-    }
 }
 
 /* ---- another thread overwrites the model cache files during saving or restoring with those of a
@@ -471,6 +470,140 @@ static void replaced(struct conform *c, const void *rule)
     check_events(c, rule);
 }
 
+/* ---- files that no model was saved to, under the token of a model that was saved */
+
+enum { JUNK = 4096 };
+
+static void write_each(const struct files *f, int byte, const struct files *like)
+{
+    char bytes[JUNK];
+
+    memset(bytes, byte, sizeof bytes);
+    for (uint32_t k = 0; k < f->n_model + f->n_data; k++) {
+        int fd = k < f->n_model ? f->model[k] : f->data[k - f->n_model];
+        off_t length = files_length(k < f->n_model ? like->model[k] : like->data[k - f->n_model]);
+        size_t n = length > 0 && length < JUNK ? (size_t) length : JUNK;
+        MUST(pwrite(fd, bytes, n, 0) == (ssize_t) n);
+    }
+}
+
+/* Checked also if the driver does not save the model: then no token restores it. */
+static void expect_unsaved(struct conform *c, const struct subject *s)
+{
+    static const struct contents {
+        const char *what;
+        int byte; /* -1: none */
+    } contents[] = { { "empty files", -1 }, { "files of zeros", 0 }, { "files of junk", 0xa5 } };
+    struct needed n = files_needed(c);
+    struct files saved, f;
+
+    if (n.n_model + n.n_data == 0) {
+        expect_no_cache(c, s);
+        return;
+    }
+    files_init(&saved, n.n_model, n.n_data);
+    save(c, &saved, s);
+    for (int i = 0; i < COUNT(contents); i++) {
+        files_init(&f, n.n_model, n.n_data);
+        memcpy(f.token, saved.token, sizeof f.token);
+        if (contents[i].byte >= 0)
+            write_each(&f, contents[i].byte, &saved);
+        enum hal_status status = restore(c, &f, s);
+        EXPECT(c, status == HAL_GENERAL_FAILURE,
+               "%s: prepare_model_from_cache with %s, under the token of a saved model: %s, "
+               "expected GENERAL_FAILURE",
+               s->model.name, contents[i].what, hal_status_name(status));
+        files_done(&f);
+    }
+    files_done(&saved);
+}
+
+/* ---- several models that are saved before the first is restored */
+
+enum { SEVERAL = 2 * COUNT(chains) };
+
+static void several(struct conform *c, const void *data)
+{
+    static const int order[] = { 2, 0, 1, 2, 5, 3, 4, 0 };
+    struct needed n = files_needed(c);
+    struct subject s[SEVERAL];
+    struct files f[SEVERAL];
+    bool saved[SEVERAL];
+
+    (void) data;
+    if (!has_cache_methods(c))
+        return;
+    conform_not_applicable(c, "the driver needs no cache files");
+    for (int i = 0; i < SEVERAL; i++) {
+        files_init(&f[i], n.n_model, n.n_data);
+        f[i].token[HAL_TOKEN_BYTES - 1] ^= (uint8_t) i;
+        saved[i] = open_subject(c, &s[i], &chains[i / 2], i % 2, SHORT) && n.n_model + n.n_data &&
+                   saves(c, &f[i], &s[i]);
+    }
+    for (int i = 0; i < SEVERAL; i++)
+        if (saved[i])
+            save(c, &f[i], &s[i]);
+    for (int i = 0; i < COUNT(order); i++)
+        if (saved[order[i]])
+            EXPECT_STATUS(c, restore(c, &f[order[i]], &s[order[i]]), HAL_NONE,
+                          "prepare_model_from_cache of one of several saved models");
+    for (int i = 0; i < SEVERAL; i++) {
+        files_done(&f[i]);
+        conform_model_done(&s[i].model);
+    }
+}
+
+/* ---- arguments that the HAL's prepareModelFromCache does not have */
+
+static void expect_ignored(struct conform *c, const struct subject *s)
+{
+    struct needed n = files_needed(c);
+    struct files f;
+
+    if (n.n_model + n.n_data == 0) {
+        expect_no_cache(c, s);
+        return;
+    }
+    files_init(&f, n.n_model, n.n_data);
+    if (saves(c, &f, s)) {
+        save(c, &f, s);
+        for (int k = 0; k < 4; k++) {
+            struct hal_prepare_config config = files_config(&f);
+            config.preference = (enum hal_preference)(k == 3 ? 99 : k);
+            config.priority = (enum hal_priority)(k == 3 ? 99 : k);
+            struct conform_prepared p = conform_prepare(c, c->version, NULL, &config);
+            EXPECT(c, p.status == HAL_NONE,
+                   "%s: prepare_model_from_cache with preference and priority %d: %s, expected "
+                   "NONE: the model keeps its own",
+                   s->model.name, (int) config.preference, hal_status_name(p.status));
+            if (p.model)
+                expect_correct(c, s, p.model);
+        }
+    }
+    files_done(&f);
+}
+
+struct of_chains {
+    void (*check)(struct conform *c, const struct subject *s);
+};
+
+static void each_chain(struct conform *c, const void *data)
+{
+    struct subject s;
+
+    for (int k = 0; k < COUNT(chains) && has_cache_methods(c); k++) {
+        if (open_subject(c, &s, &chains[k], false, SHORT))
+            ((const struct of_chains *) data)->check(c, &s);
+        conform_model_done(&s.model);
+    }
+}
+
+#define CHAINS(check)                                                                              \
+    &(const struct of_chains)                                                                      \
+    {                                                                                              \
+        check                                                                                      \
+    }
+
 static const struct conform_rule rules_of_file[] = {
     { "cache", "C1", HAL_1_2, 0, "a saved model is restored and computes the same", check_events,
       "C1" },
@@ -510,7 +643,16 @@ static const struct conform_rule rules_of_file[] = {
       "S4" },
     { "cache", "S5", HAL_1_2, 0, "another token: no model", check_events, "S5" },
     { "cache", "entries", HAL_1_2, 0,
-      "saving and restoring work through the entry points of all versions since HAL 1.2", entries },
+      "saving and restoring work through the entry points of all versions since HAL 1.2",
+      each_chain, CHAINS(run_entries) },
+    { "cache", "unsaved", HAL_1_2, 0,
+      "files that no model was saved to: no model, whatever the token", each_chain,
+      CHAINS(expect_unsaved) },
+    { "cache", "several", HAL_1_2, 0, "of several saved models, each computes its own results",
+      several },
+    { "cache", "ignored", HAL_1_2, 0,
+      "restoring ignores preference and priority: the model keeps those it was saved with",
+      each_chain, CHAINS(expect_ignored) },
 };
 const struct conform_rules conform_rules_cache = { rules_of_file, COUNT(rules_of_file), NULL,
                                                    NULL };

@@ -99,6 +99,31 @@ static void expect_run(struct conform *c, struct conform_subject *s, struct hal_
            s->model.name);
 }
 
+/* Creates it from structures that are overwritten afterwards, as the driver copies them. */
+static enum hal_status create_reusable(struct conform_subject *s,
+                                       const struct hal_execution_config *config,
+                                       struct hal_execution **ret)
+{
+    struct hal_request r = s->request.hal;
+    struct hal_argument *in = arena_copy(s->model.arena, r.inputs, r.n_inputs * sizeof *in),
+                        *out = arena_copy(s->model.arena, r.outputs, r.n_outputs * sizeof *out);
+    struct hal_request_pool *pool = arena_copy(s->model.arena, r.pools, r.n_pools * sizeof *pool);
+    struct hal_execution_config copy = *config;
+
+    conform_must(in && out && pool, "out of memory");
+    r.inputs = in;
+    r.outputs = out;
+    r.pools = pool;
+    enum hal_status status =
+        s->prepared->methods->create_reusable_execution(s->prepared, &r, &copy, ret);
+    memset(in, 0x11, r.n_inputs * sizeof *in);
+    memset(out, 0x11, r.n_outputs * sizeof *out);
+    memset(pool, 0x11, r.n_pools * sizeof *pool);
+    memset(&r, 0x11, sizeof r);
+    memset(&copy, 0x11, sizeof copy);
+    return status;
+}
+
 static void reusable(struct conform *c, const void *data)
 {
     struct hal_execution_config config = client_config();
@@ -113,8 +138,7 @@ static void reusable(struct conform *c, const void *data)
             return;
         }
         config.measure = measured;
-        enum hal_status status =
-            s.prepared->methods->create_reusable_execution(s.prepared, &s.request.hal, &config, &x);
+        enum hal_status status = create_reusable(&s, &config, &x);
         for (uint32_t run = 0;
              EXPECT_STATUS(c, status, HAL_NONE, "create_reusable_execution") && run < 4; run++) {
             set_values(&s, run);
@@ -234,7 +258,8 @@ static void fence_info(struct conform *c, const void *data)
 
 static const struct conform_rule rules_of_file[] = {
     { "generated", "reusable", HAL_FL8, 0,
-      "a reusable execution runs several times, on the current contents of its memories",
+      "a reusable execution runs several times, on the current contents of its memories, and needs "
+      "nothing else of its client",
       reusable },
     { "fenced", "info", HAL_1_3, 0,
       "get_execution_info reports the status and durations of a fenced execution", fence_info },

@@ -304,6 +304,8 @@ static void signalled(struct conform *c, const void *data)
             launch(c, s.prepared, &s.request, n ? good : NULL, n, HAL_NO_TIME, &run);
             finish(c, &run);
             expect_result(c, &s, &run, n ? "fences that are signalled" : "no fences");
+            EXPECT(c, fence_wait(1, &f[0].wait, 0) == 1, "%s",
+                   "the client's fence is not signalled any more after an execution");
         }
         launch(c, s.prepared, &s.request, bad, COUNT(bad), HAL_NO_TIME, &run);
         finish(c, &run);

@@ -360,16 +360,16 @@ static void expect_unknown_shapes(struct run *r)
                "outputs of unknown shape: wrong %s", "results");
 }
 
-/* Output 0 is one byte too short, with known and with unknown shapes. */
-static void expect_insufficient(struct run *r)
+/* Output i is one byte too short, with known and with unknown shapes. */
+static void expect_short(struct run *r, uint32_t i)
 {
-    size_t size = tensor_bytes(expected(r, 0));
+    size_t size = tensor_bytes(expected(r, i));
     bool specified = conform_request_is_specified(&r->model->example);
 
     conform_request(&r->model->example, r->arena, &r->request);
     if (size <= 1 || (is_fenced(r) && specified))
         return;
-    r->request.outputs[0].location.length = size - 1;
+    r->request.outputs[i].location.length = size - 1;
     execute(r);
     if (is_fenced(r))
         EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT,
@@ -377,11 +377,18 @@ static void expect_insufficient(struct run *r)
                    hal_status_name(r->status));
     else if (!is_unsupported(r, !specified || r->has_unknown_shapes))
         EXPECT_RUN(r,
-                   r->status == HAL_OUTPUT_INSUFFICIENT_SIZE && are_shapes_exact(r, 0) &&
+                   r->status == HAL_OUTPUT_INSUFFICIENT_SIZE && are_shapes_exact(r, i) &&
                        is_unknown(r->request.result.timing),
-                   "output 0 one byte too short: %s and %u shapes, expected "
-                   "OUTPUT_INSUFFICIENT_SIZE and %u",
-                   hal_status_name(r->status), r->request.result.n_shapes, n_outputs(r));
+                   "output %u one byte too short: %s and %u shapes, expected "
+                   "OUTPUT_INSUFFICIENT_SIZE and %u, of which only output %u is insufficient",
+                   i, hal_status_name(r->status), r->request.result.n_shapes, n_outputs(r), i);
+}
+
+/* The first outputs in turn. */
+static void expect_insufficient(struct run *r)
+{
+    for (uint32_t i = 0; i < n_outputs(r) && i < 3; i++)
+        expect_short(r, i);
 }
 
 /* ---- outputs without elements */

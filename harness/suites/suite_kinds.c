@@ -34,6 +34,25 @@ static void run_on_memories(struct conform *c, struct conform_subject *s, struct
     }
 }
 
+/* Files that follow each other under the same descriptor numbers. */
+static void run_on_files(struct conform *c, struct conform_subject *s, struct hal_burst *b)
+{
+    static const int64_t identifiers[2] = { -1, -1 };
+    const struct hal_execution_config config = client_config();
+
+    for (int i = 0; i < 2 * MEMORIES; i++) {
+        struct conform_request r;
+        conform_request(&s->model.example, s->model.arena, &r);
+        conform_request_use_files(&r);
+        enum hal_status status = b->methods->execute_synchronously(b, &r.hal, r.hal.n_pools,
+                                                                   identifiers, &config, &r.result);
+        EXPECT(c, status == HAL_NONE && conform_outputs_are(&r, s->model.example.expected),
+               "files of descriptors %d and %d, the %d. under identifier -1: %s, or wrong results",
+               r.pool[0].memory.fd, r.pool[1].memory.fd, i, hal_status_name(status));
+        conform_request_close_files(&r);
+    }
+}
+
 static void memories(struct conform *c, const void *data)
 {
     struct hal_burst *b = NULL;
@@ -47,6 +66,7 @@ static void memories(struct conform *c, const void *data)
         if (b) {
             run_on_memories(c, &s, b, -1);
             run_on_memories(c, &s, b, 5);
+            run_on_files(c, &s, b);
             b->methods->release(b);
         }
     }

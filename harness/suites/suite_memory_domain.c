@@ -405,9 +405,8 @@ static void expect_contents(struct conform_graph_subject *s, struct hal_buffer *
     while (i < size && bytes[1][i] == content(number, i))
         i++;
     EXPECT(s->conform, status == HAL_NONE && i == size,
-           "%s of %s, copy_to from buffer %d of %d, %s: %s, byte %zu of %zu differs",
-           s->graph->name, s->tensor_type->name, number, CONTENTS, when, hal_status_name(status), i,
-           size);
+           "%s of %s, copy_to from buffer %d, %s: %s, byte %zu of %zu differs", s->graph->name,
+           s->tensor_type->name, number, when, hal_status_name(status), i, size);
 }
 
 static void run_on_buffer(struct conform_graph_subject *s, uint32_t token)
@@ -475,6 +474,61 @@ static void rewrite_output(struct conform_graph_subject *s)
     if (b)
         b->methods->release(b);
     arena_free(a);
+}
+
+/* ---- many buffers */
+
+enum { MANY_BUFFERS = 20 };
+
+static void release_buffer(struct hal_buffer **b)
+{
+    if (*b)
+        (*b)->methods->release(*b);
+    *b = NULL;
+}
+
+/* Buffers of one model; some are released, then the model: the others keep their contents.  A
+ * driver may refuse some of them. */
+static void keep_many(struct conform_graph_subject *s)
+{
+    struct hal_prepared_model *p = s->graph == &conform_graphs[0]
+                                       ? conform_prepare_supported(s->conform, &s->model.hal)
+                                       : NULL;
+    struct hal_buffer *b[MANY_BUFFERS] = { NULL };
+    uint32_t token[MANY_BUFFERS];
+    enum hal_status status;
+
+    if (!p)
+        return;
+    for (int i = 0; i < MANY_BUFFERS; i++) {
+        b[i] = conform_allocate(s->conform, &conform_one_input, &p, 1, &token[i], &status);
+        for (int k = 0; b[i] && k < i; k++)
+            EXPECT(s->conform, !b[k] || token[k] != token[i], "buffers %d and %d have token %u", k,
+                   i, token[i]);
+        if (b[i])
+            fill_buffer(s, b[i], i);
+    }
+    for (int i = 0; i < MANY_BUFFERS; i++)
+        if (b[i])
+            expect_contents(s, b[i], i, "beside many others");
+    for (int i = 0; i < MANY_BUFFERS; i += 3)
+        release_buffer(&b[i]);
+    for (int i = 0; i < MANY_BUFFERS; i++)
+        if (b[i])
+            expect_contents(s, b[i], i, "after others were released");
+    p->methods->release(p);
+    for (int i = 0; i < MANY_BUFFERS; i++)
+        if (b[i])
+            expect_contents(s, b[i], i, "after its model was released");
+    for (int i = 0; i < MANY_BUFFERS; i++)
+        release_buffer(&b[i]);
+}
+
+static void many(struct conform *c, const void *data)
+{
+    (void) data;
+    conform_not_applicable(c, "the driver provides no buffers");
+    conform_each_graph(c, false, keep_many);
 }
 
 static void contents(struct conform *c, const void *data)
@@ -612,6 +666,9 @@ static const struct conform_rule rules_of_file[] = {
       "copy_to rejects a memory of another size when dimension 0 is unknown", copied_out, "K7" },
     { "memory-domain", "contents", HAL_1_3, 0,
       "each buffer keeps its own contents, copied from and to memory of every kind", contents },
+    { "memory-domain", "many", HAL_1_3, 0,
+      "many buffers at once; they keep their contents when others, and their model, are released",
+      many },
     { "memory-domain", "ranges", HAL_1_3, 0,
       "allocate, copy_from and copy_to reject indexes, dimensions and memories out of range",
       ranges },

@@ -126,14 +126,32 @@ static void in_threads(struct conform *c, const void *data)
     close_work(&w);
 }
 
+/* What can be asked at any time. */
+static void ask(struct conform *c, struct hal_driver *d, const struct hal_model *model)
+{
+    struct hal_capabilities caps;
+    bool supported[2] = { false };
+    uint32_t n = 0;
+
+    enum hal_status s = d->get_supported_operations(d, c->version, model, supported, &n);
+    EXPECT(
+        c, s == HAL_NONE && n == 1 && supported[0],
+        "get_supported_operations beside executions, of their model: %s, %u answers, %ssupported",
+        hal_status_name(s), n, supported[0] ? "" : "not ");
+    EXPECT_STATUS(c, d->get_capabilities(d, c->version, &caps), HAL_NONE,
+                  "get_capabilities beside executions");
+}
+
 /* Thread i uses model i, kind i, and others in later runs. */
 static void execute(struct conform *c, unsigned index, void *user)
 {
     struct work *w = user;
 
-    for (unsigned run = 0; run < RUNS; run++)
+    for (unsigned run = 0; run < RUNS; run++) {
         run_once(c, &w->subject[index], w->model[(index + run) % w->n_models],
                  kind_of(c, w->model[0], index + run), index * RUNS + run);
+        ask(c, w->driver[0], &w->subject[index].model.hal);
+    }
 }
 
 /* ---- preparing and releasing while others run */
@@ -581,8 +599,8 @@ static void releases(struct conform *c, const void *data)
 
 static const struct conform_rule rules_of_file[] = {
     { "concurrency", "one-model", HAL_1_0, 0,
-      "several threads execute one prepared model, in every kind of execution", in_threads,
-      WORK(1, 1, execute) },
+      "several threads execute one prepared model, in every kind of execution, and ask the driver",
+      in_threads, WORK(1, 1, execute) },
     { "concurrency", "several-models", HAL_1_0, 0, "several threads execute several models",
       in_threads, WORK(1, MODELS, execute) },
     { "concurrency", "clients", HAL_1_0, 0,

@@ -1,10 +1,13 @@
 /* Faults of the driver's properties, of preparations and of the compilation cache. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sim/faulty/faulty.h"
@@ -183,6 +186,29 @@ static void text_without_end(struct hal_driver *self, char *ret_text, size_t siz
     d->get_failure_text(d, text, sizeof text);
     size_t length = strlen(text) + 1;
     memcpy(ret_text, text, length < size ? length : size);
+}
+
+/* Bytes that are no UTF-8. */
+static void text_in_latin_1(struct hal_driver *self, char *ret_text, size_t size)
+{
+    (void) self;
+    snprintf(ret_text, size, "ung\xfcltig");
+}
+
+/* One text for all threads. */
+static void text_of_any_thread(struct hal_driver *self, char *ret_text, size_t size)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char text[HAL_TEXT_BYTES];
+    struct faulty_driver *d = faulty_driver_of(self);
+
+    pthread_mutex_lock(&lock);
+    d->inner->get_failure_text(d->inner, text, sizeof text);
+    pthread_mutex_unlock(&lock);
+    nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    pthread_mutex_lock(&lock);
+    snprintf(ret_text, size, "%s", text);
+    pthread_mutex_unlock(&lock);
 }
 
 static enum hal_status too_many_files(struct hal_driver *self, uint32_t *ret_n_model,
@@ -545,6 +571,28 @@ static bool unreadable(const struct saved_file *found, const struct saved_file *
     return !found->bytes;
 }
 
+static bool zeros(const struct saved_file *found, const struct saved_file *kept)
+{
+    size_t i = 0;
+
+    (void) kept;
+    while (i < found->length && !found->bytes[i])
+        i++;
+    return i == found->length;
+}
+
+/* Takes files without contents, or of zeros, for those that were saved last. */
+static void restore_from_zeros(struct faulty_preparation *p)
+{
+    restore_kept(p, zeros);
+}
+
+static void refuse_unknown_preference(struct faulty_preparation *p)
+{
+    if (!p->model && p->config.preference > HAL_SUSTAINED_SPEED)
+        p->config.cache.n_model = p->config.cache.n_data = 0;
+}
+
 /* Restores what was saved last under any token, if the files cannot be read. */
 static void restore_from_memory(struct faulty_preparation *p)
 {
@@ -656,6 +704,10 @@ static const struct fault rows[] = {
     PROPERTY("failure-text-unterminated", RULES("basic/B13"),
              "a reason that is longer than the buffer does not end with NUL",
              .get_failure_text = text_without_end),
+    PROPERTY("text-latin-1", RULES("basic/B13"), "reasons of failures are not UTF-8",
+             .get_failure_text = text_in_latin_1),
+    PROPERTY("text-shared", RULES("basic/B14"), "all threads share the reason of the last failure",
+             .get_failure_text = text_of_any_thread),
 
     PROPERTY("performance-varies", RULES("consistency/queries"),
              "capabilities differ from answer to answer", .get_capabilities = measured_performance),
@@ -759,6 +811,15 @@ static const struct fault rows[] = {
            .preparing = crash_on_changed_file),
     BREAKS("cache-offset-refused", "cache", RULES("cache/C2"),
            "restores nothing from files whose offset is not 0", .preparing = refuse_moved_files),
+    BREAKS("cache-zeros-accepted", "cache", RULES("cache/unsaved"),
+           "restores the model that was saved last from files of zeros or without contents",
+           .saved = keep_last_saved, .preparing = restore_from_zeros),
+    BREAKS("cache-latest", "cache", RULES("cache/several"),
+           "restores what it has saved last, whatever files and token are",
+           .saved = keep_last_saved, .preparing = restore_unchecked),
+    BREAKS("cache-preference-checked", "cache", RULES("cache/ignored"),
+           "restores nothing with a preference that does not exist",
+           .preparing = refuse_unknown_preference),
     BREAKS("cache-older-entry", "cache", RULES("cache/entries"),
            "restores only through the entry point of its own version",
            .preparing = save_at_older_version),

@@ -117,7 +117,9 @@ struct faulty_reusable {
     struct hal_execution base;
     struct faulty_model *model;
     struct hal_execution *inner;
-    struct arena *arena; /* of the snapshot of its inputs; NULL: none */
+    struct arena *arena;               /* of the snapshot of its inputs; NULL: none */
+    const struct hal_argument *client; /* the first input in the client's memory; NULL: none */
+    struct hal_argument first;         /* as it was when the execution was created */
 };
 
 struct faulty_info {

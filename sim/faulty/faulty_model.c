@@ -300,7 +300,13 @@ static enum hal_status create_reusable_execution(struct hal_prepared_model *self
         free(r);
         return status;
     }
-    *r = (struct faulty_reusable){ { &m->driver->reusable_methods }, m, *ret_execution, NULL };
+    *r = (struct faulty_reusable){ .base = { &m->driver->reusable_methods },
+                                   .model = m,
+                                   .inner = *ret_execution };
+    if (request->n_inputs) {
+        r->client = request->inputs;
+        r->first = request->inputs[0];
+    }
     *ret_execution = &r->base;
     return HAL_NONE;
 }

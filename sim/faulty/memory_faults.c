@@ -68,6 +68,21 @@ static enum hal_status copies_from_start(struct hal_buffer *self, const struct h
     return b->inner->methods->copy_from(b->inner, &start, n_dims, dims);
 }
 
+enum { TABLE = 8 };
+
+/* Buffers that do not fit its table have no contents. */
+static enum hal_status copies_of_full_table(struct hal_buffer *self, const struct hal_memory *to)
+{
+    struct faulty_buffer *b = (struct faulty_buffer *) self;
+    int n = 0;
+
+    pthread_mutex_lock(&b->driver->lock);
+    for (int i = 0; i < MAX_FAULTY_BUFFERS; i++)
+        n += b->driver->token[i] != 0;
+    pthread_mutex_unlock(&b->driver->lock);
+    return n > TABLE ? HAL_GENERAL_FAILURE : inner_copy_to(b, to);
+}
+
 static enum hal_status wrong_copy_status(struct hal_buffer *self, const struct hal_memory *to)
 {
     enum hal_status status = inner_copy_to((struct faulty_buffer *) self, to);
@@ -182,6 +197,9 @@ static const struct fault rows[] = {
            "only the first copy_from copies", .buffer = { .copy_from = copies_nothing }),
     BREAKS("copy-offset-ignored", "buffer", RULES("memory-domain/contents"),
            "copy_from ignores the offset of a file", .buffer = { .copy_from = copies_from_start }),
+    BREAKS("copy-table-full", "buffer", RULES("memory-domain/many"),
+           "copy_to fails while more than 8 buffers exist",
+           .buffer = { .copy_to = copies_of_full_table }),
     BREAKS("copy-empty-status", "buffer", RULES("memory-domain/K5"),
            "copy_to from a buffer without contents: INVALID_ARGUMENT",
            .buffer = { .copy_to = wrong_copy_status }),

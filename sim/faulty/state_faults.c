@@ -12,6 +12,7 @@
 
 #include "sim/base/memory.h"
 #include "sim/faulty/faulty.h"
+#include "sim/hal/hal_result.h"
 
 /* ---- several executions at once */
 
@@ -431,6 +432,130 @@ static void crash_on_release_before_fence(struct hal_prepared_model *self)
     release_inner(self);
 }
 
+/* ---- answers that depend on executions */
+
+static void note_rejection(struct faulty_call *x)
+{
+    if (x->status == HAL_INVALID_ARGUMENT)
+        atomic_store(&x->model->driver->state, 1);
+}
+
+static enum hal_device_status offline_after_rejection(struct hal_driver *self)
+{
+    struct faulty_driver *d = faulty_driver_of(self);
+
+    return atomic_load(&d->state) ? HAL_DEVICE_OFFLINE : d->inner->get_status(d->inner);
+}
+
+static enum hal_status refuse_questions_when_busy(struct hal_driver *self, enum hal_version version,
+                                                  const struct hal_model *model, bool *supported,
+                                                  uint32_t *ret_n)
+{
+    struct faulty_driver *d = faulty_driver_of(self);
+
+    if (atomic_load(&d->state) > 0)
+        return HAL_GENERAL_FAILURE;
+    return d->inner->get_supported_operations(d->inner, version, model, supported, ret_n);
+}
+
+/* ---- values and sizes that are rarely tested */
+
+static void first_short_only(struct faulty_call *x)
+{
+    for (uint32_t i = 1; x->status == HAL_OUTPUT_INSUFFICIENT_SIZE && i < x->result->n_shapes; i++)
+        x->result->shapes[i].is_sufficient = true;
+}
+
+/* Whether an input in client memory has the bits of a float32 infinity. */
+static bool has_infinity(const struct faulty_call *x)
+{
+    static const uint8_t bits[] = { 0, 0, 0x80, 0x7f };
+    bool found = false;
+
+    for (uint32_t i = 0; i < x->request.n_inputs && !found; i++) {
+        const struct hal_argument *a = &x->request.inputs[i];
+        struct mapping m = { 0 };
+        const uint8_t *at = map_value(x, a, false, &m);
+        for (uint64_t k = 0; at && k + sizeof bits <= a->location.length; k += sizeof bits)
+            found = found || memcmp(at + k, bits, sizeof bits) == 0;
+        memory_unmap(&m);
+    }
+    return found;
+}
+
+static void spoil_infinite(struct faulty_call *x)
+{
+    if (has_infinity(x))
+        spoil_output(x);
+}
+
+static void note_long_model(struct faulty_preparation *p)
+{
+    atomic_store(&p->driver->state, p->model && p->model->main.n_operations > 64);
+}
+
+/* ---- what belongs to the client */
+
+/* Reads the signals of fences, which are pipes, and waits no more for them. */
+static void drain_fences(struct faulty_call *x)
+{
+    char byte;
+
+    for (uint32_t i = 0; i < x->n_wait_for; i++) {
+        struct pollfd p = { .fd = x->wait_for[i], .events = POLLIN };
+        if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN))
+            return;
+    }
+    for (uint32_t i = 0; i < x->n_wait_for; i++)
+        if (poll(&(struct pollfd){ .fd = x->wait_for[i], .events = POLLIN }, 1, 0) > 0)
+            (void) !read(x->wait_for[i], &byte, 1);
+    x->n_wait_for = 0;
+}
+
+/* Reads the request where the client had it when it created the execution. */
+static enum hal_status run_borrowed(struct hal_execution *self, uint64_t deadline,
+                                    struct hal_result *result)
+{
+    struct faulty_reusable *r = (struct faulty_reusable *) self;
+
+    if (r->client && memcmp(r->client, &r->first, sizeof r->first) != 0) {
+        hal_clear_result(result);
+        return HAL_INVALID_ARGUMENT;
+    }
+    return r->inner->methods->execute_synchronously(r->inner, deadline, result);
+}
+
+/* Keeps the file of each pool of identifier -1 under the number of its descriptor. */
+static enum hal_status keep_descriptors(struct hal_burst *self, const struct hal_request *request,
+                                        uint32_t n, const int64_t *identifiers,
+                                        const struct hal_execution_config *config,
+                                        struct hal_result *result)
+{
+    struct faulty_burst *b = (struct faulty_burst *) self;
+    struct hal_request r = *request;
+    struct hal_request_pool *pools = calloc(r.n_pools + 1, sizeof *pools);
+
+    if (!pools)
+        abort();
+    for (uint32_t i = 0; i < r.n_pools; i++) {
+        struct hal_memory *m = &pools[i].memory;
+        pools[i] = request->pools[i];
+        if (pools[i].is_token || m->fd < 0 || i >= n || identifiers[i] != -1)
+            continue;
+        struct hal_memory *kept = &b->kept[m->fd % COUNT(b->kept)];
+        if (kept->size != m->size) {
+            *kept = *m;
+            kept->fd = dup(m->fd);
+        }
+        *m = *kept;
+    }
+    r.pools = pools;
+    enum hal_status status =
+        b->inner->methods->execute_synchronously(b->inner, &r, n, identifiers, config, result);
+    free(pools);
+    return status;
+}
+
 /* ---- the rows */
 
 static const struct fault rows[] = {
@@ -498,6 +623,28 @@ static const struct fault rows[] = {
            "wrong results for inputs that are not aligned to 16 bytes", .after = spoil_unaligned),
     BREAKS("failure-spoils-next", "consistency", RULES("consistency/earlier"),
            "the execution after a failed one is wrong", .after = spoil_after_failure),
+    BREAKS("offline-after-rejection", "property", RULES("basic/B2"),
+           "get_status reports OFFLINE after a request was rejected", .after = note_rejection,
+           .driver = { .get_status = offline_after_rejection }),
+    BREAKS("questions-refused-busy", "concurrency", RULES("concurrency/one-model"),
+           "get_supported_operations fails while an execution runs", .before = enter,
+           .after = leave, .driver = { .get_supported_operations = refuse_questions_when_busy }),
+    BREAKS("second-short-unreported", "results", RULES("generated/insufficient"),
+           "only output 0 is ever reported as insufficient", .after = first_short_only),
+    BREAKS("infinity-wrong", "numbers", RULES("generated/infinities"),
+           "results of inputs with an infinity are wrong", .after = spoil_infinite),
+    BREAKS("long-model-wrong", "numbers", RULES("generated/large-models"),
+           "executions after a preparation of more than 64 operations are wrong",
+           .preparing = note_long_model, .after = spoil_noted),
+    BREAKS("fence-drained", "fence", RULES("fenced/signalled"),
+           "reads the client's fences, which are not signalled any more then",
+           .before = drain_fences),
+    BREAKS("reusable-borrows-request", "reusable", RULES("generated/reusable"),
+           "reusable executions read the client's request again",
+           .reusable = { .execute_synchronously = run_borrowed }),
+    BREAKS("burst-keeps-descriptors", "burst", RULES("burst/memories"),
+           "keeps files of identifier -1 under the number of their descriptor",
+           .burst = { .execute_synchronously = keep_descriptors }),
     BREAKS("release-by-thread-crash", "crash", RULES("concurrency/releasing"),
            "releasing a model on another thread than the first crashes",
            .model = { .release = crash_on_release_by_thread }),
