@@ -188,6 +188,7 @@ static const enum verdict verdict_of[OUTCOMES] = {
     [OUTCOME_HANG] = VERDICT_HANG,
     [OUTCOME_NOT_APPLICABLE] = VERDICT_UNSUPPORTED,
     [OUTCOME_UNDECIDED] = VERDICT_UNDECIDED,
+    [OUTCOME_ERROR] = VERDICT_ERROR,
 };
 
 static void put_why(const struct conform_result *from, struct check_result *r)

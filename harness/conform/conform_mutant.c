@@ -93,11 +93,17 @@ uint32_t mutant_add_like(struct conform_walk *w, uint32_t operand)
     return mutant_add(w, &o);
 }
 
-/* Valid models contain no extension types other than those of the example extension. */
 const struct dtype_info *mutant_type_of(int32_t type)
 {
-    return &dtype_info[type >> 16 ? extension_type(EXTENSION_fibonacci, (uint16_t) type)
-                                  : (enum dtype) type];
+    enum dtype t = DT_FOREIGN;
+
+    if (type >= OEM_CODE && type < OEM_CODE + OEM_CODES_TYPES)
+        t = extension_type(EXTENSION_oem, (uint16_t) (type - OEM_CODE));
+    else if (type >> 16) /* the models have no other extension than this one */
+        t = extension_type(EXTENSION_fibonacci, (uint16_t) type);
+    else if (type >= 0 && type < DT_FOREIGN)
+        t = (enum dtype) type;
+    return &dtype_info[t];
 }
 
 /* Allocates a constant for the operand at the end of the values; returns its size, 0 if that is not

@@ -23,6 +23,7 @@ const char *const conform_outcome_name[OUTCOMES] = {
     [OUTCOME_HANG] = "hang",
     [OUTCOME_NOT_APPLICABLE] = "not applicable",
     [OUTCOME_UNDECIDED] = "undecided",
+    [OUTCOME_ERROR] = "error",
 };
 
 /* ---- the plan */
@@ -328,7 +329,8 @@ static void merge_part(struct conform_item *item, struct part_result *p)
 {
     static const int rank[OUTCOMES] = {
         [OUTCOME_UNDECIDED] = 0, [OUTCOME_NOT_APPLICABLE] = 1, [OUTCOME_PASS] = 2,
-        [OUTCOME_VIOLATION] = 3, [OUTCOME_HANG] = 4,           [OUTCOME_CRASH] = 5,
+        [OUTCOME_ERROR] = 3,     [OUTCOME_VIOLATION] = 4,      [OUTCOME_HANG] = 5,
+        [OUTCOME_CRASH] = 6,
     };
     struct conform_result *to = &item->result;
 
@@ -534,7 +536,7 @@ static int fail_rest(struct running *r, const struct why *reason, struct why *w)
             return why_no_memory(w);
         p->found->failures = p->found->n_findings = 1;
         text_append(p->found->finding[0], CONFORM_TEXT, "not checked: %s", reason->text);
-        p->outcome = OUTCOME_CRASH;
+        p->outcome = OUTCOME_ERROR;
         TRY(complete(i, r, w));
     }
     return 0;

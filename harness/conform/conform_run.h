@@ -14,6 +14,7 @@ enum conform_outcome {
     OUTCOME_HANG,
     OUTCOME_NOT_APPLICABLE, /* the driver or the version does not have what the rule is about */
     OUTCOME_UNDECIDED,      /* nothing could be checked */
+    OUTCOME_ERROR,          /* not checked: the workers had to be given up */
     OUTCOMES
 };
 extern const char *const conform_outcome_name[OUTCOMES];

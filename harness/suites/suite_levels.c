@@ -7,6 +7,7 @@
 #include "harness/conform/conform_requests.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
+#include "sim/wire/wire_methods.h"
 
 /* ---- methods by version */
 
@@ -114,28 +115,29 @@ static enum hal_status try_allocate(struct conform *c, struct conform_subject *s
 }
 
 static const struct method {
-    const char *name;
-    enum hal_version since, until;
+    Wire__Method method;
     enum hal_status (*call)(struct conform *c, struct conform_subject *s, enum hal_version v);
     bool is_versioned; /* has an entry point per version */
     bool may_fail;     /* may fail where it is supported, too */
     int kind;          /* 1 + index of the kind of execution that it is for; 0: none */
 } methods[] = {
-    { "get_capabilities", HAL_1_0, HAL_FL8, try_capabilities, true },
-    { "get_supported_operations", HAL_1_0, HAL_FL8, try_supported, true },
-    { "prepare_model", HAL_1_0, HAL_FL8, try_prepare, true },
-    { "prepare_model_from_cache", HAL_1_2, HAL_FL8, try_cache, true, true },
-    { "execute_synchronously", HAL_1_2, HAL_FL8, try_now, true, false, 1 },
-    { "execute", HAL_1_0, HAL_1_3, try_later, true, false, 2 },
-    { "execute_fenced", HAL_1_3, HAL_FL8, try_fenced, true, false, 4 },
-    { "configure_burst", HAL_1_2, HAL_FL8, try_burst, true, false, 3 },
-    { "create_reusable_execution", HAL_FL8, HAL_FL8, try_reusable, false, false, 5 },
-    { "allocate", HAL_1_3, HAL_FL8, try_allocate, false, true },
+    { WIRE__METHOD__GET_CAPABILITIES, try_capabilities, true },
+    { WIRE__METHOD__GET_SUPPORTED_OPERATIONS, try_supported, true },
+    { WIRE__METHOD__PREPARE_MODEL, try_prepare, true },
+    { WIRE__METHOD__PREPARE_MODEL_FROM_CACHE, try_cache, true, true },
+    { WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, try_now, true, false, 1 },
+    { WIRE__METHOD__EXECUTE, try_later, true, false, 2 },
+    { WIRE__METHOD__EXECUTE_FENCED, try_fenced, true, false, 4 },
+    { WIRE__METHOD__CONFIGURE_BURST, try_burst, true, false, 3 },
+    { WIRE__METHOD__CREATE_REUSABLE_EXECUTION, try_reusable, false, false, 5 },
+    { WIRE__METHOD__ALLOCATE, try_allocate, false, true },
 };
 
 static bool is_supported(const struct conform *c, const struct method *m, enum hal_version v)
 {
-    return hal_level(v) && v >= m->since && v <= m->until && v >= c->driver->lowest_version &&
+    const struct wire_method *w = wire_method(m->method);
+
+    return hal_level(v) && v >= w->since && v <= w->until && v >= c->driver->lowest_version &&
            v <= c->driver->hal_version;
 }
 
@@ -166,7 +168,7 @@ static void expect_method(struct conform *c, struct conform_subject *s, const st
     enum hal_status refusal = m->is_versioned ? HAL_INVALID_ARGUMENT : HAL_GENERAL_FAILURE;
 
     EXPECT(c, is_supported(c, m, v) ? status == HAL_NONE || m->may_fail : status == refusal,
-           "%s of %s version %s (%d): %s", m->name,
+           "%s of %s version %s (%d): %s", wire_method(m->method)->name,
            is_supported(c, m, v) ? "the driver's" : "a later, older or unknown",
            hal_version_name(v), (int) v, hal_status_name(status));
 }

@@ -2,6 +2,7 @@
  * only so much of. */
 #include <dirent.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "harness/conform/cache_files.h"
@@ -272,6 +273,109 @@ static void other_resources(struct conform *c, const void *data)
     conform_subject_close(&s);
 }
 
+/* ---- too little memory: the address space is limited to what is in use, and a little more */
+
+enum { SCARCE_ELEMENTS = 1 << 19 }; /* of a constant in float32 */
+
+/* Bytes; 0: unknown. */
+static uint64_t address_space(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    unsigned long pages = 0;
+
+    if (f && fscanf(f, "%lu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return (uint64_t) pages * (uint64_t) sysconf(_SC_PAGESIZE);
+}
+
+/* y = x + a large constant. */
+static void scarce_model(struct conform_model *m)
+{
+    struct build b;
+
+    build_init(&b, 1);
+    float *values = arena_alloc(b.arena, SCARCE_ELEMENTS, sizeof *values);
+    conform_must(values, "out of memory");
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(SCARCE_ELEMENTS));
+    uint32_t constant = build_constant(&b, DT_F32, DIMS(SCARCE_ELEMENTS), values);
+    uint32_t act = build_int(&b, 0);
+    uint32_t y = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(SCARCE_ELEMENTS));
+    OPERATION(&b, "ADD", IDS(x, constant, act), IDS(y));
+    model_count_consumers(&b.model);
+    struct tensor *in = arena_copy(b.arena, &b.graph->operand[x].tensor, sizeof *in),
+                  *out = arena_copy(b.arena, &b.graph->operand[y].tensor, sizeof *out);
+    in->data = out->data = values;
+    const struct example e = {
+        .name = "ADD of a large constant", .model = b.model, .in = in, .expected = out
+    };
+    conform_model_init(m, &e, b.arena);
+}
+
+static bool is_refusal(const struct conform *c, enum hal_status s)
+{
+    return s == HAL_GENERAL_FAILURE ||
+           (c->version >= HAL_1_3 &&
+            (s == HAL_RESOURCE_EXHAUSTED_TRANSIENT || s == HAL_RESOURCE_EXHAUSTED_PERSISTENT));
+}
+
+/* With so many bytes more than are in use; all that the client needs is allocated before. */
+static void run_scarce(struct conform *c, const struct conform_model *m, uint64_t more)
+{
+    static struct client_prepare_wait wait; /* static: a driver may call it late */
+    const struct hal_execution_config config = client_config();
+    enum hal_status status = HAL_NONE;
+    struct conform_request r;
+    struct rlimit old, scarce;
+
+    client_prepare_wait_init(&wait);
+    conform_request(&m->example, m->arena, &r);
+    conform_must(getrlimit(RLIMIT_AS, &old) == 0, "getrlimit fails");
+    scarce = old;
+    scarce.rlim_cur = address_space() + more;
+    conform_must(setrlimit(RLIMIT_AS, &scarce) == 0, "setrlimit fails");
+    c->driver->prepare_model(c->driver, c->version, &m->hal, &client_default_preparation,
+                             &wait.base);
+    client_prepare_await(&wait, 1, 0);
+    if (wait.prepared && wait.prepared->methods->execute_synchronously && c->version >= HAL_1_2)
+        status = wait.prepared->methods->execute_synchronously(wait.prepared, c->version, &r.hal,
+                                                               &config, &r.result);
+    setrlimit(RLIMIT_AS, &old);
+    EXPECT(c, wait.status == HAL_NONE || is_refusal(c, wait.status),
+           "%s, with %llu KiB of memory: prepare_model: %s", m->name,
+           (unsigned long long) more >> 10, hal_status_name(wait.status));
+    EXPECT(c, status == HAL_NONE || is_refusal(c, status),
+           "%s, with %llu KiB of memory: execute_synchronously: %s", m->name,
+           (unsigned long long) more >> 10, hal_status_name(status));
+    if (wait.prepared)
+        wait.prepared->methods->release(wait.prepared);
+}
+
+static void scarce_memory(struct conform *c, const void *data)
+{
+    static const uint32_t kib[] = { 0, 64, 512, 1024, 2048, 3072, 4096, 6144, 8192, 16384, 32768 };
+    const uint64_t sanitized = UINT64_C(1) << 40;
+    struct conform_subject s;
+    struct conform_model m;
+
+    (void) data;
+    if (!open_subject(c, &s) || address_space() > sanitized) {
+        if (s.prepared)
+            conform_not_applicable(c, "a sanitizer ends processes that run out of memory");
+        conform_subject_close(&s);
+        return;
+    }
+    scarce_model(&m);
+    for (int i = 0; conform_supports(c, c->version, &m.hal) && i < COUNT(kib); i++) {
+        conform_doing(c, "preparing and executing with %u KiB of memory", kib[i]);
+        run_scarce(c, &m, (uint64_t) kib[i] << 10);
+        run_once(c, &s, i);
+    }
+    conform_model_done(&m);
+    conform_subject_close(&s);
+}
+
 static const struct conform_rule rules_of_file[] = {
     { "stress", "results", HAL_1_0, 0, "hundreds of executions of one model: all results are right",
       results },
@@ -281,6 +385,9 @@ static const struct conform_rule rules_of_file[] = {
     { "stress", "other-resources", HAL_1_0, 0,
       "nothing is lost by failures, preparations, bursts, buffers, caches and clients",
       other_resources },
+    { "stress", "memory", HAL_1_0, 0,
+      "with too little memory, preparing and executing succeed or fail, and work again afterwards",
+      scarce_memory },
 };
 const struct conform_rules conform_rules_many_runs = { rules_of_file, COUNT(rules_of_file), NULL,
                                                        NULL };

@@ -9,6 +9,7 @@
 #include "harness/conform/cache_files.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
+#include "sim/base/process_clock.h"
 
 static bool is_missed(enum hal_status s)
 {
@@ -560,6 +561,7 @@ struct long_loop {
     struct conform_subject subject;
     struct timed_loop loop;
     atomic_bool ended;
+    struct process_clock clock; /* without the time that this process waits for a processor */
 };
 
 static void run_or_keep_alive(struct conform *c, unsigned index, void *user)
@@ -571,8 +573,10 @@ static void run_or_keep_alive(struct conform *c, unsigned index, void *user)
         atomic_store(&l->ended, true);
         return;
     }
-    for (int i = 0; i < 10 * MOST_SECONDS && !atomic_load(&l->ended); i++) {
-        usleep(100000);
+    process_clock_start(&l->clock, getpid());
+    while (!atomic_load(&l->ended) &&
+           process_clock_elapsed(&l->clock) < MOST_SECONDS * UINT64_C(1000000000)) {
+        usleep(PROCESS_CLOCK_LOOK_MS * 1000);
         if (c->state->keep_alive)
             c->state->keep_alive(c->state->user);
     }

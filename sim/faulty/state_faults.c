@@ -460,6 +460,16 @@ static enum hal_status refuse_questions_when_busy(struct hal_driver *self, enum 
 
 /* ---- values and sizes that are rarely tested */
 
+static void times_in_other_unit(struct faulty_call *x)
+{
+    struct hal_timing *t = x->result ? &x->result->timing : NULL;
+
+    if (t && t->on_device != HAL_NO_TIME && t->in_driver != HAL_NO_TIME) {
+        t->on_device *= 1000000;
+        t->in_driver *= 1000000;
+    }
+}
+
 static void first_short_only(struct faulty_call *x)
 {
     for (uint32_t i = 1; x->status == HAL_OUTPUT_INSUFFICIENT_SIZE && i < x->result->n_shapes; i++)
@@ -492,6 +502,17 @@ static void spoil_infinite(struct faulty_call *x)
 static void note_long_model(struct faulty_preparation *p)
 {
     atomic_store(&p->driver->state, p->model && p->model->main.n_operations > 64);
+}
+
+/* Writes to memory that it may not have got. */
+static void use_unchecked_memory(struct faulty_preparation *p)
+{
+    enum { BYTES = 1 << 20 };
+    volatile char *scratch = malloc(BYTES);
+
+    (void) p;
+    scratch[0] = scratch[BYTES - 1] = 1;
+    free((void *) scratch);
 }
 
 /* ---- what belongs to the client */
@@ -629,6 +650,8 @@ static const struct fault rows[] = {
     BREAKS("questions-refused-busy", "concurrency", RULES("concurrency/one-model"),
            "get_supported_operations fails while an execution runs", .before = enter,
            .after = leave, .driver = { .get_supported_operations = refuse_questions_when_busy }),
+    BREAKS("times-in-fs", "timing", RULES("generated/timed"), "durations are in femtoseconds",
+           .after = times_in_other_unit),
     BREAKS("second-short-unreported", "results", RULES("generated/insufficient"),
            "only output 0 is ever reported as insufficient", .after = first_short_only),
     BREAKS("infinity-wrong", "numbers", RULES("generated/infinities"),
@@ -645,6 +668,9 @@ static const struct fault rows[] = {
     BREAKS("burst-keeps-descriptors", "burst", RULES("burst/memories"),
            "keeps files of identifier -1 under the number of their descriptor",
            .burst = { .execute_synchronously = keep_descriptors }),
+    BREAKS("no-memory-crash", "crash", RULES("stress/memory"),
+           "crashes when memory for a preparation cannot be allocated",
+           .preparing = use_unchecked_memory),
     BREAKS("release-by-thread-crash", "crash", RULES("concurrency/releasing"),
            "releasing a model on another thread than the first crashes",
            .model = { .release = crash_on_release_by_thread }),
