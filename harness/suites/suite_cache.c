@@ -11,6 +11,7 @@
 #include "harness/conform/cache_events.h"
 #include "harness/conform/conform_models.h"
 #include "harness/conform/conform_requests.h"
+#include "harness/conform/conform_threads.h"
 #include "harness/conform/must.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
@@ -503,16 +504,19 @@ static void expect_unsaved(struct conform *c, const struct subject *s)
     }
     files_init(&saved, n.n_model, n.n_data);
     save(c, &saved, s);
-    for (int i = 0; i < COUNT(contents); i++) {
+    for (int i = 0; i < 2 * COUNT(contents); i++) {
         files_init(&f, n.n_model, n.n_data);
-        memcpy(f.token, saved.token, sizeof f.token);
-        if (contents[i].byte >= 0)
-            write_each(&f, contents[i].byte, &saved);
+        if (i < COUNT(contents))
+            memcpy(f.token, saved.token, sizeof f.token);
+        else
+            memset(f.token, 0, sizeof f.token);
+        if (contents[i % COUNT(contents)].byte >= 0)
+            write_each(&f, contents[i % COUNT(contents)].byte, &saved);
         enum hal_status status = restore(c, &f, s);
         EXPECT(c, status == HAL_GENERAL_FAILURE,
-               "%s: prepare_model_from_cache with %s, under the token of a saved model: %s, "
-               "expected GENERAL_FAILURE",
-               s->model.name, contents[i].what, hal_status_name(status));
+               "%s: prepare_model_from_cache with %s, under %s token: %s, expected GENERAL_FAILURE",
+               s->model.name, contents[i % COUNT(contents)].what,
+               i < COUNT(contents) ? "a saved model's" : "the zero", hal_status_name(status));
         files_done(&f);
     }
     files_done(&saved);
@@ -521,6 +525,46 @@ static void expect_unsaved(struct conform *c, const struct subject *s)
 /* ---- several models that are saved before the first is restored */
 
 enum { SEVERAL = 2 * COUNT(chains) };
+
+/* Restores at the same time, each thread the same model; it may be short of resources. */
+enum { RESTORING = 4, RESTORES = 6 };
+
+struct restoring {
+    const struct files *files;
+    struct client_prepare_wait wait[RESTORING];
+};
+
+static void restore_beside(struct conform *c, unsigned index, void *user)
+{
+    struct restoring *r = user;
+    struct client_prepare_wait *wait = &r->wait[index];
+    const struct hal_prepare_config config = files_config(r->files);
+    struct conform_retry retry = { 0 };
+
+    for (unsigned i = 1; i <= RESTORES;) {
+        unsigned calls = wait->calls + 1;
+        c->driver->prepare_model_from_cache(c->driver, c->version, &config, &wait->base);
+        client_prepare_await(wait, calls, 0);
+        bool again = c->version >= HAL_1_3 && conform_try_again(&retry, wait->status, c->version);
+        if (again)
+            continue;
+        EXPECT(c, wait->status == HAL_NONE && wait->prepared,
+               "prepare_model_from_cache on several threads: %s", hal_status_name(wait->status));
+        if (wait->prepared)
+            wait->prepared->methods->release(wait->prepared);
+        i++;
+    }
+}
+
+static void restore_at_once(struct conform *c, const struct files *f)
+{
+    static struct restoring r; /* the driver may call its callbacks late */
+
+    r.files = f;
+    for (int i = 0; i < RESTORING; i++)
+        client_prepare_wait_init(&r.wait[i]);
+    conform_in_threads(c, RESTORING, restore_beside, &r);
+}
 
 static void several(struct conform *c, const void *data)
 {
@@ -547,6 +591,8 @@ static void several(struct conform *c, const void *data)
         if (saved[order[i]])
             EXPECT_STATUS(c, restore(c, &f[order[i]], &s[order[i]]), HAL_NONE,
                           "prepare_model_from_cache of one of several saved models");
+    if (saved[0])
+        restore_at_once(c, &f[0]);
     for (int i = 0; i < SEVERAL; i++) {
         files_done(&f[i]);
         conform_model_done(&s[i].model);
@@ -648,7 +694,8 @@ static const struct conform_rule rules_of_file[] = {
     { "cache", "unsaved", HAL_1_2, 0,
       "files that no model was saved to: no model, whatever the token", each_chain,
       CHAINS(expect_unsaved) },
-    { "cache", "several", HAL_1_2, 0, "of several saved models, each computes its own results",
+    { "cache", "several", HAL_1_2, 0,
+      "of several saved models, each computes its own results; several threads restore one",
       several },
     { "cache", "ignored", HAL_1_2, 0,
       "restoring ignores preference and priority: the model keeps those it was saved with",

@@ -34,6 +34,25 @@ static void run_on_memories(struct conform *c, struct conform_subject *s, struct
     }
 }
 
+/* The inputs' memory stays under its identifier; the outputs' is another one each time. */
+static void run_on_new_outputs(struct conform *c, struct conform_subject *s, struct hal_burst *b)
+{
+    const struct hal_execution_config config = client_config();
+    struct conform_request r[MEMORIES];
+
+    for (int i = 0; i < MEMORIES; i++)
+        conform_request(&s->model.example, s->model.arena, &r[i]);
+    for (int i = 0; i < MEMORIES; i++) {
+        const int64_t identifiers[2] = { 100, 101 + i };
+        r[i].pool[0] = r[0].pool[0];
+        enum hal_status status = b->methods->execute_synchronously(
+            b, &r[i].hal, r[i].hal.n_pools, identifiers, &config, &r[i].result);
+        EXPECT(c, status == HAL_NONE && conform_outputs_are(&r[i], s->model.example.expected),
+               "memory %d under a new identifier, beside a known one: %s, or wrong results", i,
+               hal_status_name(status));
+    }
+}
+
 /* Files that follow each other under the same descriptor numbers. */
 static void run_on_files(struct conform *c, struct conform_subject *s, struct hal_burst *b)
 {
@@ -66,6 +85,7 @@ static void memories(struct conform *c, const void *data)
         if (b) {
             run_on_memories(c, &s, b, -1);
             run_on_memories(c, &s, b, 5);
+            run_on_new_outputs(c, &s, b);
             run_on_files(c, &s, b);
             b->methods->release(b);
         }

@@ -511,6 +511,11 @@ static void keep_many(struct conform_graph_subject *s)
     for (int i = 0; i < MANY_BUFFERS; i++)
         if (b[i])
             expect_contents(s, b[i], i, "beside many others");
+    struct hal_driver *other = conform_open(s->conform);
+    for (int i = 0; i < MANY_BUFFERS; i++)
+        if (b[i])
+            expect_contents(s, b[i], i, "while another client has opened the driver");
+    other->close(other);
     for (int i = 0; i < MANY_BUFFERS; i += 3)
         release_buffer(&b[i]);
     for (int i = 0; i < MANY_BUFFERS; i++)
@@ -522,6 +527,31 @@ static void keep_many(struct conform_graph_subject *s)
             expect_contents(s, b[i], i, "after its model was released");
     for (int i = 0; i < MANY_BUFFERS; i++)
         release_buffer(&b[i]);
+}
+
+/* A buffer whose dimension 0 is unknown takes another one with each copy. */
+static void copy_batches(struct conform_graph_subject *s)
+{
+    static const uint32_t batches[] = { 1, 2, 1 };
+    uint32_t token;
+    struct hal_buffer *b = s->graph == &conform_graphs[0]
+                               ? conform_must_allocate(s, &conform_one_input, &token)
+                               : NULL;
+
+    for (int i = 0; b && i < COUNT(batches); i++) {
+        const uint32_t dims[4] = { batches[i], 32, 32, 8 };
+        const size_t size = batches[i] * bytes_of(s->tensor_type);
+        struct hal_memory from = memory_of(bytes[0], size), to = memory_of(bytes[1], size);
+        memset(bytes[0], 0x31 + i, size);
+        EXPECT_STATUS(s->conform, b->methods->copy_from(b, &from, 4, dims), HAL_NONE,
+                      "copy_from with another batch than before");
+        EXPECT_STATUS(s->conform, b->methods->copy_to(b, &to), HAL_NONE,
+                      "copy_to after a copy of another batch");
+        EXPECT(s->conform, memcmp(bytes[0], bytes[1], size) == 0,
+               "copy_to returns other bytes than were copied in, of a batch of %u", batches[i]);
+    }
+    if (b)
+        b->methods->release(b);
 }
 
 static void many(struct conform *c, const void *data)
@@ -537,6 +567,7 @@ static void contents(struct conform *c, const void *data)
     conform_each_graph(c, false, keep_contents);
     conform_each_graph(c, true, keep_contents);
     conform_each_graph(c, false, rewrite_output);
+    conform_each_graph(c, true, copy_batches);
 }
 
 /* ---- indexes, dimensions and memories out of range */

@@ -446,10 +446,92 @@ static void requests(struct conform *c, const void *data)
     conform_subject_close(&s);
 }
 
+/* ---- scales of channels, in the first built-in model that has some */
+
+static void one_scale_more(struct hal_operand *o, float *scale)
+{
+    scale[o->n_channel_scales++] = 1;
+}
+
+static void one_scale_less(struct hal_operand *o, float *scale)
+{
+    (void) scale;
+    o->n_channel_scales--;
+}
+
+static void no_channel(struct hal_operand *o, float *scale)
+{
+    (void) scale;
+    o->channel_dim = o->n_dims;
+}
+
+static void scale_zero(struct hal_operand *o, float *scale)
+{
+    (void) o;
+    scale[0] = 0;
+}
+
+static void scale_nan(struct hal_operand *o, float *scale)
+{
+    (void) o;
+    scale[0] = NAN;
+}
+
+static const struct {
+    const char *what;
+    void (*change)(struct hal_operand *o, float *scale);
+} invalid_channels[] = {
+    { "one scale more than channels", one_scale_more },
+    { "one scale less than channels", one_scale_less },
+    { "a channel dimension out of range", no_channel },
+    { "a scale of 0", scale_zero },
+    { "a scale that is not a number", scale_nan },
+};
+
+static void refuse_channels(struct conform *c, const struct conform_model *m, uint32_t operand)
+{
+    const struct hal_subgraph *g = &m->hal.main;
+
+    for (int k = 0; k < COUNT(invalid_channels); k++) {
+        struct hal_model hal = m->hal;
+        struct hal_operand *o =
+            arena_copy(m->arena, g->operands, g->n_operands * sizeof *g->operands);
+        uint32_t n = g->operands[operand].n_channel_scales;
+        float *scale = arena_alloc(m->arena, n + 1, sizeof *scale);
+        conform_must(o && scale, "out of memory");
+        memcpy(scale, o[operand].channel_scales, n * sizeof *scale);
+        o[operand].channel_scales = scale;
+        invalid_channels[k].change(&o[operand], scale);
+        hal.main.operands = o;
+        conform_doing(c, "%s with %s", m->name, invalid_channels[k].what);
+        struct conform_prepared p =
+            conform_prepare(c, c->version, &hal, &client_default_preparation);
+        EXPECT(c, p.status == HAL_INVALID_ARGUMENT && !p.model,
+               "%s, an operand with %s: prepare_model: %s, expected INVALID_ARGUMENT", m->name,
+               invalid_channels[k].what, hal_status_name(p.status));
+        if (p.model)
+            p.model->methods->release(p.model);
+    }
+}
+
+static void channels(struct conform *c)
+{
+    for (int i = 0; i < conform_n_models; i++) {
+        const struct hal_subgraph *g = &conform_models[i].hal.main;
+        for (uint32_t k = 0; conform_model_is_of(&conform_models[i], c) && k < g->n_operands; k++)
+            if (g->operands[k].extra == HAL_EXTRA_CHANNEL_QUANT &&
+                g->operands[k].n_channel_scales) {
+                refuse_channels(c, &conform_models[i], k);
+                return;
+            }
+    }
+}
+
 static void models(struct conform *c, const void *data)
 {
     (void) data;
     refuse_models(c, invalid_models, COUNT(invalid_models));
+    channels(c);
 }
 
 /* ---- valid padding */
@@ -493,5 +575,5 @@ static const struct conform_rule rules_of_file[] = {
     { "version", "padding", HAL_FL5, 0, "padding is rejected in models and accepted in requests",
       padding },
 };
-const struct conform_rules conform_rules_ranges = { rules_of_file, COUNT(rules_of_file), NULL,
-                                                    NULL };
+const struct conform_rules conform_rules_ranges = { rules_of_file, COUNT(rules_of_file),
+                                                    conform_models_draw, conform_models_free };

@@ -375,6 +375,41 @@ static void expect_in_files(struct repeat *r)
     conform_request_close_files(&q);
 }
 
+static void expect_read_only(struct repeat *r)
+{
+    struct conform_request q;
+
+    conform_request(&r->model->example, r->arena, &q);
+    q.pool[0].memory.protection = HAL_MEMORY_READ;
+    expect_same(r, r->prepared, &q, "with inputs in memory that is only readable");
+}
+
+/* Both pools in one sparse file, the outputs' 4 GiB behind the inputs'. */
+static void expect_in_one_file(struct repeat *r)
+{
+    const uint64_t start[2] = { page_size(), (UINT64_C(1) << 32) + page_size() };
+    struct conform_request q;
+    int fd = memfd_create("pools", MFD_CLOEXEC);
+
+    conform_request(&r->model->example, r->arena, &q);
+    conform_must(fd >= 0, "too many open files");
+    bool ok = true;
+    for (int i = 0; i < 2; i++) {
+        struct hal_memory *m = &q.pool[i].memory;
+        uint64_t size = (m->size + page_size() - 1) / page_size() * page_size();
+        ok = ok && ftruncate(fd, (off_t) (start[i] + size)) == 0 &&
+             pwrite(fd, m->address, m->size, (off_t) start[i]) == (ssize_t) m->size;
+        q.map[i] = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t) start[i]);
+        *m = (struct hal_memory){ HAL_MEMORY_FD, m->protection, NULL, fd, start[i], m->size };
+    }
+    if (ok && q.map[0] != MAP_FAILED && q.map[1] != MAP_FAILED)
+        expect_same(r, r->prepared, &q, "with both pools in one file, 4 GiB apart");
+    for (int i = 0; i < 2; i++)
+        if (q.map[i] != MAP_FAILED)
+            munmap(q.map[i], q.pool[i].memory.size);
+    close(fd);
+}
+
 /* A pool that no argument lies in. */
 static void add_pool(const struct repeat *r, struct conform_request *q)
 {
@@ -524,6 +559,9 @@ static void placed_elsewhere(struct repeat *r)
     join_pools(r, &q);
     expect_same(r, r->prepared, &q, "with all arguments in one pool");
     expect_in_files(r);
+    expect_read_only(r);
+    if (r->conform->version >= HAL_FL5) /* before, offsets have 32 bits */
+        expect_in_one_file(r);
     if (r->conform->version < HAL_FL5)
         return;
     conform_request(&r->model->example, r->arena, &q);

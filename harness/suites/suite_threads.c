@@ -9,7 +9,7 @@
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
 
-enum { THREADS = 6, RUNS = 12, CLIENTS = 4, MODELS = 3, LAUNCHES = 24 };
+enum { THREADS = 12, RUNS = 8, CLIENTS = 4, MODELS = 3, LAUNCHES = 24 };
 
 /* ---- models: a sum of two inputs, whose values each thread chooses */
 

@@ -68,6 +68,19 @@ static enum hal_status copies_from_start(struct hal_buffer *self, const struct h
     return b->inner->methods->copy_from(b->inner, &start, n_dims, dims);
 }
 
+/* Only the size of the first copy fits; its dimensions are in `state`. */
+static enum hal_status copies_first_batch(struct hal_buffer *self, const struct hal_memory *from,
+                                          uint32_t n_dims, const uint32_t *dims)
+{
+    struct faulty_buffer *b = (struct faulty_buffer *) self;
+    int first = 0;
+
+    if (n_dims && !atomic_compare_exchange_strong(&b->driver->state, &first, (int) dims[0]) &&
+        first != (int) dims[0])
+        return HAL_INVALID_ARGUMENT;
+    return b->inner->methods->copy_from(b->inner, from, n_dims, dims);
+}
+
 enum { TABLE = 8 };
 
 /* Buffers that do not fit its table have no contents. */
@@ -197,6 +210,9 @@ static const struct fault rows[] = {
            "only the first copy_from copies", .buffer = { .copy_from = copies_nothing }),
     BREAKS("copy-offset-ignored", "buffer", RULES("memory-domain/contents"),
            "copy_from ignores the offset of a file", .buffer = { .copy_from = copies_from_start }),
+    BREAKS("copy-first-batch", "buffer", RULES("memory-domain/contents"),
+           "copy_from accepts only the first dimension 0 that it gets",
+           .buffer = { .copy_from = copies_first_batch }),
     BREAKS("copy-table-full", "buffer", RULES("memory-domain/many"),
            "copy_to fails while more than 8 buffers exist",
            .buffer = { .copy_to = copies_of_full_table }),

@@ -515,6 +515,53 @@ static void use_unchecked_memory(struct faulty_preparation *p)
     free((void *) scratch);
 }
 
+/* ---- limits, and arguments that are rarely used */
+
+static void enter_to_count(struct faulty_call *x)
+{
+    enum { MOST = 8 };
+
+    enter(x);
+    if (atomic_load(&x->model->driver->state) > MOST)
+        x->request.n_inputs = x->request.n_outputs = 0;
+}
+
+static void need_writable_inputs(struct faulty_call *x)
+{
+    for (uint32_t i = 0; i < x->request.n_pools; i++)
+        if (!x->request.pools[i].is_token &&
+            !(x->request.pools[i].memory.protection & HAL_MEMORY_WRITE))
+            x->request.n_inputs = 0;
+}
+
+static void cut_offsets(struct faulty_call *x)
+{
+    uint32_t n = x->request.n_pools;
+    struct hal_request_pool *pools = arena_copy(x->arena, x->request.pools, n * sizeof *pools);
+
+    for (uint32_t i = 0; pools && i < n; i++)
+        pools[i].memory.offset = (uint32_t) pools[i].memory.offset;
+    if (pools)
+        x->request.pools = pools;
+}
+
+static void miss_after_many(struct faulty_call *x)
+{
+    enum { MOST = 20 };
+
+    if (x->status == HAL_NONE && x->result && x->config.loop_timeout != HAL_NO_TIME &&
+        atomic_load(&x->model->executions) > MOST) {
+        hal_clear_result(x->result);
+        x->status = HAL_MISSED_DEADLINE_TRANSIENT;
+    }
+}
+
+static void far_is_past(struct faulty_preparation *p)
+{
+    if (p->config.deadline == INT64_MAX)
+        p->config.deadline = 1;
+}
+
 /* ---- what belongs to the client */
 
 /* Reads the signals of fences, which are pipes, and waits no more for them. */
@@ -668,6 +715,18 @@ static const struct fault rows[] = {
     BREAKS("burst-keeps-descriptors", "burst", RULES("burst/memories"),
            "keeps files of identifier -1 under the number of their descriptor",
            .burst = { .execute_synchronously = keep_descriptors }),
+    BREAKS("ninth-refused", "concurrency", RULES("concurrency/one-model"),
+           "rejects the ninth execution at the same time", .before = enter_to_count,
+           .after = leave),
+    BREAKS("inputs-need-writing", "consistency", RULES("consistency/memory"),
+           "rejects inputs in memory that is only readable", .before = need_writable_inputs),
+    BREAKS("offset-32-bits", "consistency", RULES("consistency/memory"),
+           "cuts offsets of files to 32 bits", .before = cut_offsets),
+    BREAKS("loop-time-adds-up", "deadline", RULES("loop-timeout/finite"),
+           "after 20 executions all loops of a model exceed their time-out",
+           .after = miss_after_many),
+    BREAKS("preparation-far-past", "deadline", RULES("deadline/past"),
+           "takes a preparation's deadline of 2^63 - 1 for the past", .preparing = far_is_past),
     BREAKS("no-memory-crash", "crash", RULES("stress/memory"),
            "crashes when memory for a preparation cannot be allocated",
            .preparing = use_unchecked_memory),
