@@ -190,6 +190,24 @@ static bool change_inputs(const struct conform_model *m, struct arena *a, struct
     return changed;
 }
 
+/* Whether the reference has a result that is not a number. */
+static bool has_nan(const struct conform_judge *j)
+{
+    const struct result *r = &j->check.result;
+    bool found = false;
+
+    for (uint32_t i = 0; j->check.have_result && i < r->n; i++) {
+        const struct tensor *t = &r->out[i];
+        const struct codec *codec = dtype_info[t->dtype].codec;
+        double value = 0;
+        for (size_t k = 0; t->data && k < tensor_count(t); k++) {
+            codec->widen((const char *) t->data + k * codec->size, 1, 0, 1, &value);
+            found = found || isnan(value);
+        }
+    }
+    return found;
+}
+
 /* An input may be an index, whose large values are invalid: the execution may fail if the reference
  * has no result. */
 static void judge_changed(struct conform *c, const struct conform_model *m,
@@ -209,7 +227,8 @@ static void judge_changed(struct conform *c, const struct conform_model *m,
     if (!m->hal.relaxed && in && change_inputs(m, a, in, change) && is_right(c, m, p, j)) {
         conform_judge_init(&judge, &changed);
         conform_request(&changed.example, a, &r);
-        if (!judge.check.reference_why[0] && kind->run(p, c->version, &r, &config) == HAL_NONE)
+        if (!judge.check.reference_why[0] && !has_nan(&judge) &&
+            kind->run(p, c->version, &r, &config) == HAL_NONE)
             conform_judge(c, &judge, &r, what);
         conform_judge_done(&judge);
     }
@@ -222,10 +241,13 @@ static void judge_large(struct conform *c, const struct conform_model *m,
     judge_changed(c, m, p, j, enlarge, "large inputs");
 }
 
+/* Models with exact results only: in others an infinity may become a number that is none, of which
+ * NNAPI does not say what it is compared or converted to. */
 static void judge_infinite(struct conform *c, const struct conform_model *m,
                            struct hal_prepared_model *p, struct conform_judge *j)
 {
-    judge_changed(c, m, p, j, make_infinite, "infinite inputs");
+    if (m->is_exact)
+        judge_changed(c, m, p, j, make_infinite, "infinite inputs");
 }
 
 /* ---- large models: of many operations, or many inputs and outputs */
