@@ -504,14 +504,14 @@ static void note_long_model(struct faulty_preparation *p)
     atomic_store(&p->driver->state, p->model && p->model->main.n_operations > 64);
 }
 
-/* Writes to memory that it may not have got. */
+/* Writes to memory that it may not have got: more than stress/memory leaves at any time. */
 static void use_unchecked_memory(struct faulty_preparation *p)
 {
-    enum { BYTES = 1 << 20 };
-    volatile char *scratch = malloc(BYTES);
+    const size_t bytes = (size_t) 2 << 30;
+    volatile char *scratch = malloc(bytes);
 
     (void) p;
-    scratch[0] = scratch[BYTES - 1] = 1;
+    scratch[0] = scratch[bytes - 1] = 1;
     free((void *) scratch);
 }
 
