@@ -192,6 +192,15 @@ static double range_bound(const struct tensor *t, const struct range *r, double 
     return overflows ? INFINITY : bound;
 }
 
+/* The same with room for the rounding of steps of an integer type. */
+static double allowed(const struct tensor *t, const struct range *range, double real, double actual,
+                      double bound)
+{
+    const double slack = dtype_info[t->dtype].codec->integer ? 1e-9 : 0;
+
+    return range_bound(t, range, real, actual, bound * (1 + slack));
+}
+
 /* Whole-tensor tests of sums of products: the errors of a correct implementation are distributed
  * like a random walk, well inside the bound and around zero.  Variance: TOSA's limit (4 * 0.4 * K,
  * relative to the squared bound's 36 * K).  Bias: four sigma of that variance plus a twentieth of
@@ -223,7 +232,6 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
     struct judgement j = { 0 };
     struct scatter s = { 0 };
     bool scatters = kind == ERROR_DOT && !dtype_info[reference->dtype].codec->integer;
-    double slack = dtype_info[reference->dtype].codec->integer ? 1e-9 : 0;
     const struct range range = range_of(reference);
 
     if (!comparable(reference, actual, &j))
@@ -238,8 +246,7 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
         if (i % BLOCK == 0)
             real_values(actual, i, n - i < BLOCK ? n - i : BLOCK, block);
         double a = block[i % BLOCK], e = saturated(&range, real[i]);
-        judge_element(&j, i, e, a,
-                      range_bound(reference, &range, real[i], a, bound[i] * (1 + slack)));
+        judge_element(&j, i, e, a, allowed(reference, &range, real[i], a, bound[i]));
         if (scatters && bound[i] > 0 && isfinite(bound[i]) && isfinite(a)) {
             double r = (a - e) / bound[i];
             s.sum += r;
@@ -250,6 +257,17 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
     judge_scatter(&j, &s);
     conclude(&j);
     return j;
+}
+
+enum element_verdict judge_value(const struct tensor *reference, double real, double bound,
+                                 double actual)
+{
+    const struct range range = range_of(reference);
+    struct judgement j = { 0 };
+
+    judge_element(&j, 0, saturated(&range, real), actual,
+                  allowed(reference, &range, real, actual, bound));
+    return !j.checked ? ELEMENT_UNDECIDED : j.wrong ? ELEMENT_WRONG : ELEMENT_RIGHT;
 }
 
 bool model_is_half(const struct model *m)

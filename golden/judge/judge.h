@@ -34,6 +34,12 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
                              const double *bound, enum error_kind kind,
                              const struct tensor *actual);
 
+/* One element as judge_bound() judges it, without the whole-tensor tests. */
+enum element_verdict { ELEMENT_RIGHT, ELEMENT_WRONG, ELEMENT_UNDECIDED };
+/* reference: type and quantisation; real, bound: of the element; actual: its real value. */
+enum element_verdict judge_value(const struct tensor *reference, double real, double bound,
+                                 double actual);
+
 /* Whether the suites apply fp16 tolerances to this model: it is relaxed or has a TENSOR_FLOAT16
  * operand. */
 bool model_is_half(const struct model *m);

@@ -385,6 +385,22 @@ static bool judge_shape(const struct check *c, uint32_t i, const struct tensor *
     return false;
 }
 
+/* The worst element of a quantised output as stored numbers and as real ones: the judges compare
+ * real values by bound, and stored numbers with the tolerances of the suites. */
+static void put_steps(struct buffer *detail, const struct tensor *t, const struct judgement *j,
+                      bool is_stored)
+{
+    const double scale = (double) t->scale, zero = t->zero;
+
+    if (scale == 0 || t->channel_scale)
+        return;
+    const double expected = is_stored ? j->expected : j->expected / scale + zero;
+    const double actual = is_stored ? j->actual : j->actual / scale + zero;
+    buffer_printf(detail, "    stored %.6g, %.6g: off by %.3g steps of %.6g; real %.9g, %.9g\n",
+                  expected, actual, fabs(actual - expected), scale, (expected - zero) * scale,
+                  (actual - zero) * scale);
+}
+
 static void judge_one(const struct check *c, uint32_t i, const struct outcome *o,
                       struct check_result *r, struct buffer *detail)
 {
@@ -413,6 +429,8 @@ static void judge_one(const struct check *c, uint32_t i, const struct outcome *o
             detail,
             "    worst %s: expected %.9g, got %.9g, off by %.3g, allowed %.3g, ratio %.3g\n", place,
             j.expected, j.actual, fabs(j.actual - j.expected), j.bound, j.ratio);
+    if (detail && j.checked)
+        put_steps(detail, actual, &j, c->judge == JUDGE_CTS);
     if (is_worse(&j, j.ok, r, ok_before)) {
         r->output = (int32_t) i;
         r->element = j.worst;

@@ -19,8 +19,8 @@
 enum {
     CMD_CASES = CMD_RUN | CMD_RANDOM,
     CMD_CAMPAIGN = CMD_CASES | CMD_CONFORM,
-    CMD_JUDGING = CMD_CASES | CMD_REPLAY,
-    CMD_LOADING = CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS | CMD_SHRINK,
+    CMD_JUDGING = CMD_CASES | CMD_REPLAY | CMD_EXPLAIN,
+    CMD_LOADING = CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_EXPLAIN | CMD_LEVELS | CMD_SHRINK,
     CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE | CMD_PROBE
 };
 
@@ -458,7 +458,8 @@ static const struct option_row rows[] = {
     { "no-probe", 0, NULL, CMD_RANDOM,
       "draw graphs for any driver: do not ask the targets which operations they support",
       MEMBER(no_probe) },
-    { "support", 0, "FILE", CMD_RANDOM | CMD_REPLAY | CMD_DUMP | CMD_LEVELS | CMD_SHRINK,
+    { "support", 0, "FILE",
+      CMD_RANDOM | CMD_REPLAY | CMD_EXPLAIN | CMD_DUMP | CMD_LEVELS | CMD_SHRINK,
       "draw graphs for this support set, which 'halcyon probe' writes", MEMBER(support_file),
       .value = VALUE_FILE },
     { "level", 0, "L", CMD_RANDOM, "highest feature level that a graph may need, 1 to 8",
@@ -472,7 +473,7 @@ static const struct option_row rows[] = {
       set_graph_ways },
     { "ways", 0, "SHARE", CMD_RUN | CMD_REPLAY,
       "share of the cases, 0 to 1, that are also executed in another way (default 0)", set_ways },
-    { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_LEVELS | CMD_SHRINK,
+    { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_EXPLAIN | CMD_LEVELS | CMD_SHRINK,
       "only cases with this name, which may contain wildcards", MEMBER(case_glob) },
     { "case", 0, "NAME", CMD_CAMPAIGN,
       "only cases with this name, which may contain wildcards; may be repeated", set_only,
@@ -548,6 +549,14 @@ static const struct option_row rows[] = {
       "results database (default halcyon.db)", set_db, .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", set_run },
+    { "element", 0, "I", CMD_EXPLAIN,
+      "the element of the first wrong operation's output: an index, such as 12, or coordinates, "
+      "such as 0,3,2 (default: the worst)",
+      MEMBER(element) },
+    { "values", 0, NULL, CMD_EXPLAIN, "also print every element of every operand", MEMBER(values) },
+    { "second-opinion", 0, "TARGET", CMD_EXPLAIN,
+      "also run the wrong operations on this target, and show its results", MEMBER(second_opinion),
+      .value = VALUE_TARGET },
     { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json", set_format,
       .value = VALUE_FORMAT },
     { "for-level", 0, "L", CMD_DUMP, "convert the model to this feature level, 1 to 8",

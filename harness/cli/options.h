@@ -80,6 +80,8 @@ struct options {
     const char *listen;       /* path of the socket, without "unix:" */
     const char *vlog, *trace; /* NULL: not given */
     const char *allowlist, *run_as;
+    const char *element, *second_opinion; /* halcyon explain */
+    bool values;
     int for_level; /* 0: not given */
     bool skip_bad; /* files of a folder that cannot be loaded do not count for the exit status */
     bool markdown, faults;
@@ -112,7 +114,8 @@ enum command_bit {
     CMD_DIFF = 32768,
     CMD_SELFTEST = 65536,
     CMD_SHRINK = 131072,
-    CMD_PROBE = 262144
+    CMD_PROBE = 262144,
+    CMD_EXPLAIN = 524288
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */

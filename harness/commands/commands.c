@@ -56,6 +56,14 @@ const struct command command_table[] = {
       "model; --case selects from it. Without -d the targets are those on which the recorded case\n"
       "did not conform. Nothing is written to the database.",
       cmd_replay, VALUE_FILE },
+    { "explain", CMD_EXPLAIN, "CASE|FILE [-d TARGET...] [--element I]",
+      "explain what a driver computed instead",
+      "Runs one case, then each of its operations alone on the values of the reference. For those\n"
+      "that are wrong: the values expected and found, stored and real; the pattern of the wrong\n"
+      "elements; the terms of one element's sum; and which of many hypotheses, such as 'the zero\n"
+      "point is left out', explain what the driver computed. CASE and FILE are as for replay.\n"
+      "Nothing is written to the database.",
+      cmd_explain, VALUE_FILE },
     { "shrink", CMD_SHRINK, "CASE|FILE [-d TARGET] [--case NAME] [-o FILE]",
       "make a failing case as small and plain as it can be",
       "Looks for a smaller case that fails on the target in the same way: fewer operations and\n"

@@ -12,6 +12,7 @@ int cmd_random(const struct options *o);
 int cmd_conform(const struct options *o);
 int cmd_selftest(const struct options *o);
 int cmd_replay(const struct options *o);
+int cmd_explain(const struct options *o);
 int cmd_shrink(const struct options *o);
 int cmd_dump(const struct options *o);
 int cmd_levels(const struct options *o);

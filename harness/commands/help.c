@@ -93,7 +93,7 @@ void help_print_command(const struct command *c, FILE *to)
             column += fprintf(to, " %s", o.argument);
         print_text(to, o.help, column);
     }
-    if (c->bit & (CMD_RUN | CMD_RANDOM | CMD_REPLAY))
+    if (c->bit & (CMD_RUN | CMD_RANDOM | CMD_REPLAY | CMD_EXPLAIN))
         print_rows(to, "exit status", help_exit_statuses);
 }
 

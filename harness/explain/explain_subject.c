@@ -1,0 +1,188 @@
+/* The sections about one operation: its operands, its wrong elements and their pattern, the terms
+ * of one sum, and the hypotheses. */
+#include <math.h>
+#include <stdio.h>
+
+#include "harness/explain/explain.h"
+#include "harness/explain/hypotheses.h"
+#include "harness/explain/pattern.h"
+#include "harness/explain/terms.h"
+#include "harness/explain/value_text.h"
+
+enum { MOST_SCALAR = 16, SHOWN_WRONG = 8, VALUES_IN_LINE = 8 };
+
+/* ---- operands */
+
+/* The values of a short operand in one line, or of a long one with --values in several. */
+static void put_values(const struct tensor *t, bool all, struct buffer *to)
+{
+    const size_t n = tensor_count(t);
+    char value[VALUE_TEXT], place[SHAPE_TEXT];
+
+    if (n <= MOST_SCALAR && (!all || n == 1)) {
+        buffer_puts(to, ":");
+        for (size_t i = 0; i < n; i++)
+            buffer_printf(to, "%s %s", i ? "," : "", value_text(t, i, value));
+        buffer_puts(to, "\n");
+        return;
+    }
+    buffer_puts(to, "\n");
+    for (size_t i = 0; all && i < n; i++) {
+        if (i % VALUES_IN_LINE == 0)
+            buffer_printf(to, "        %s", place_text(&t->shape, i, place));
+        buffer_printf(to, " %s%s", value_text(t, i, value),
+                      i % VALUES_IN_LINE == VALUES_IN_LINE - 1 || i == n - 1 ? "\n" : ",");
+    }
+}
+
+static void put_operands(const struct subject *s, const struct explained *x, struct buffer *to)
+{
+    char name[64], type[TYPE_TEXT];
+
+    buffer_printf(to, "\nOperands%s%s\n", s->call.form->name[0] ? ", form " : "",
+                  s->call.form->name);
+    for (uint32_t i = 0; i < s->operation->n_in; i++) {
+        if (!s->arg[i]) {
+            buffer_printf(to, "    %s: omitted\n", subject_arg_name(s, i, name));
+            continue;
+        }
+        buffer_printf(to, "    %s: %s", subject_arg_name(s, i, name), type_text(s->arg[i], type));
+        put_values(s->arg[i], x->values, to);
+    }
+    for (uint32_t i = 0; i < s->operation->n_out; i++)
+        buffer_printf(to, "    output %u: %s\n", i, type_text(&s->reference->out[i], type));
+}
+
+/* ---- elements */
+
+static double expected_at(const struct subject *s, size_t i)
+{
+    return tensor_saturate(s->expected, s->real[i]);
+}
+
+static void put_element(const struct subject *s, const struct explained *x, size_t i,
+                        struct buffer *to)
+{
+    char place[SHAPE_TEXT], a[VALUE_TEXT], b[VALUE_TEXT], c[VALUE_TEXT], d[VALUE_TEXT];
+    static const char *const verdict[] = { "", ", wrong", ", undecided" };
+
+    buffer_printf(to, "    %s: expected %s, got %s, off by %s, allowed %s%s",
+                  place_text(&s->expected->shape, i, place), value_text(s->expected, i, a),
+                  value_text(&s->actual[s->output], i, b),
+                  error_text(s->expected, i, fabs(s->value[i] - expected_at(s, i)), c),
+                  error_text(s->expected, i, s->bound[i], d), verdict[s->verdict[i]]);
+    if (x->second)
+        buffer_printf(to, "; %s got %s", x->second_name, value_text(&x->second[s->output], i, a));
+    buffer_puts(to, "\n");
+}
+
+static void put_elements(const struct subject *s, const struct explained *x, struct buffer *to)
+{
+    char type[TYPE_TEXT], exact[VALUE_TEXT];
+    size_t shown = 0;
+
+    buffer_printf(to, "\nOutput %u, %s: %zu of %zu elements compared are wrong\n", s->output,
+                  type_text(s->expected, type), s->n_wrong, s->n_wrong + s->n_right);
+    put_element(s, x, x->element, to);
+    buffer_printf(to, "    before rounding, the reference has %s\n",
+                  unrounded_text(s->expected, x->element, s->real[x->element], exact));
+    for (size_t i = 0; i < s->n && (x->values || shown < SHOWN_WRONG); i++) {
+        if (i == x->element || (!x->values && s->verdict[i] != ELEMENT_WRONG))
+            continue;
+        put_element(s, x, i, to);
+        shown++;
+    }
+    if (!x->values && s->n_wrong > shown + 1)
+        buffer_printf(to, "    ... %zu more (--values shows all)\n", s->n_wrong - shown - 1);
+}
+
+static void put_second(const struct subject *s, const struct explained *x, struct buffer *to)
+{
+    size_t like_reference = 0, like_device = 0;
+
+    if (!x->second)
+        return;
+    for (size_t i = 0; i < s->n; i++) {
+        const double second = tensor_at(&x->second[s->output], i);
+        if (s->verdict[i] != ELEMENT_WRONG)
+            continue;
+        like_reference +=
+            judge_value(s->expected, s->real[i], s->bound[i], second) == ELEMENT_RIGHT;
+        like_device += second == s->value[i];
+    }
+    buffer_printf(
+        to,
+        "\nSecond opinion, %s\n    of the %zu wrong elements it has %zu as the reference, "
+        "%zu as the device\n",
+        x->second_name, s->n_wrong, like_reference, like_device);
+}
+
+/* ---- terms and hypotheses */
+
+static void put_terms(const struct subject *s, const struct explained *x, struct buffer *to)
+{
+    char place[SHAPE_TEXT], exact[VALUE_TEXT], got[VALUE_TEXT];
+    struct element_sum sum;
+
+    if (!terms_of(s, x->element, &sum))
+        return;
+    buffer_printf(to, "\nTerms of %s, %zu, in the reference's order\n",
+                  place_text(&s->expected->shape, x->element, place), sum.n);
+    terms_print(s, &sum, x->values, to);
+    buffer_printf(to, "    result %s; the device has %s\n",
+                  unrounded_text(s->expected, x->element, s->real[x->element], exact),
+                  value_text(&s->actual[s->output], x->element, got));
+}
+
+static void put_finding(const struct subject *s, const struct hypothesis_result *f,
+                        struct buffer *to)
+{
+    buffer_printf(to, "        %s%s%s", f->hypothesis->sentence, f->note[0] ? ": " : "", f->note);
+    if (f->matches)
+        buffer_printf(to, " (%s)\n", f->hypothesis->name);
+    else
+        buffer_printf(to, " (%s): %.0f %% of the wrong elements, contradicted by %zu others\n",
+                      f->hypothesis->name, 100 * (double) f->explained / (double) s->n_wrong,
+                      f->contradicted);
+}
+
+static int put_hypotheses(const struct subject *s, struct buffer *to, struct why *w)
+{
+    struct hypothesis_results all;
+    int n = 0;
+
+    TRY(hypotheses_try(s, &all, w));
+    while (n < all.n && all.best[n].matches)
+        n++;
+    buffer_printf(to, "\nHypotheses: %d of %d apply to this operation and its values\n", all.tried,
+                  all.of);
+    if (n)
+        buffer_printf(to, "    %s:\n",
+                      n == 1 ? "one explains every element of the device"
+                             : "these explain every element of the device, the "
+                               "closest first");
+    else
+        buffer_puts(to, "    none of them explains every element of the device\n");
+    for (int i = 0; i < n; i++)
+        put_finding(s, &all.best[i], to);
+    if (n == 0 && all.n)
+        buffer_puts(to, "    partly:\n");
+    for (int i = 0; n == 0 && i < all.n && i < 4; i++)
+        put_finding(s, &all.best[i], to);
+    if (all.too_large)
+        buffer_printf(to, "    not all variants of %d were computed: the operands are large\n",
+                      all.too_large);
+    return 0;
+}
+
+int explain_subject(const struct subject *s, const struct explained *x, struct buffer *to,
+                    struct why *w)
+{
+    put_operands(s, x, to);
+    put_elements(s, x, to);
+    put_second(s, x, to);
+    buffer_puts(to, "\nPattern\n");
+    pattern_describe(s, to);
+    put_terms(s, x, to);
+    return put_hypotheses(s, to, w);
+}
