@@ -74,8 +74,9 @@ typedef int kernel_fn(struct kernel_call *k, struct why *w);
 
 /* Index of the element of input *input (0 at first) that an element of a result is a copy of
  * (sim/kernels/fixed/fixed_moves.c). */
-struct place;
-typedef ptrdiff_t place_fn(const struct kernel_call *k, const struct place *to, uint32_t *input);
+struct result_element;
+typedef ptrdiff_t place_fn(const struct kernel_call *k, const struct result_element *to,
+                           uint32_t *input);
 
 /* A row of a kernel table.  One run() serves a family of operations, which differ in the union's
  * member. */

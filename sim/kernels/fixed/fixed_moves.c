@@ -7,7 +7,7 @@
 #include "sim/kernels/fixed/fixed.h"
 
 /* An element of a result. */
-struct place {
+struct result_element {
     uint32_t result;
     size_t index;        /* in the result */
     size_t at[MAX_RANK]; /* its coordinates, in the declared layout */
@@ -59,13 +59,14 @@ static uint32_t axis_of(const struct kernel_call *k, uint32_t rank)
 }
 
 /* RESHAPE, SQUEEZE, EXPAND_DIMS: the elements keep their order. */
-static ptrdiff_t place_same(const struct kernel_call *k, const struct place *to, uint32_t *input)
+static ptrdiff_t place_same(const struct kernel_call *k, const struct result_element *to,
+                            uint32_t *input)
 {
     (void) k, (void) input;
     return (ptrdiff_t) to->index;
 }
 
-static ptrdiff_t place_concatenation(const struct kernel_call *k, const struct place *to,
+static ptrdiff_t place_concatenation(const struct kernel_call *k, const struct result_element *to,
                                      uint32_t *input)
 {
     uint32_t axis = axis_of(k, k->out[0]->shape.rank), i = k->call.many_at;
@@ -78,7 +79,8 @@ static ptrdiff_t place_concatenation(const struct kernel_call *k, const struct p
     return index_of(&k->arg[i]->shape, at);
 }
 
-static ptrdiff_t place_split(const struct kernel_call *k, const struct place *to, uint32_t *input)
+static ptrdiff_t place_split(const struct kernel_call *k, const struct result_element *to,
+                             uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
     uint32_t axis = axis_of(k, s->rank);
@@ -89,7 +91,8 @@ static ptrdiff_t place_split(const struct kernel_call *k, const struct place *to
     return index_of(s, at);
 }
 
-static ptrdiff_t place_pack(const struct kernel_call *k, const struct place *to, uint32_t *input)
+static ptrdiff_t place_pack(const struct kernel_call *k, const struct result_element *to,
+                            uint32_t *input)
 {
     const struct shape *s = &k->arg[k->call.many_at]->shape;
     uint32_t axis = axis_of(k, s->rank + 1);
@@ -102,7 +105,8 @@ static ptrdiff_t place_pack(const struct kernel_call *k, const struct place *to,
 }
 
 /* PAD and PAD_V2 */
-static ptrdiff_t place_pad(const struct kernel_call *k, const struct place *to, uint32_t *input)
+static ptrdiff_t place_pad(const struct kernel_call *k, const struct result_element *to,
+                           uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
     int64_t at[MAX_RANK];
@@ -112,7 +116,7 @@ static ptrdiff_t place_pad(const struct kernel_call *k, const struct place *to, 
     return index_inside(s, at);
 }
 
-static ptrdiff_t place_mirror_pad(const struct kernel_call *k, const struct place *to,
+static ptrdiff_t place_mirror_pad(const struct kernel_call *k, const struct result_element *to,
                                   uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
@@ -126,7 +130,7 @@ static ptrdiff_t place_mirror_pad(const struct kernel_call *k, const struct plac
 }
 
 /* Without `perm` the order of the dimensions is reversed. */
-static ptrdiff_t place_transpose(const struct kernel_call *k, const struct place *to,
+static ptrdiff_t place_transpose(const struct kernel_call *k, const struct result_element *to,
                                  uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
@@ -138,7 +142,8 @@ static ptrdiff_t place_transpose(const struct kernel_call *k, const struct place
     return index_of(s, at);
 }
 
-static ptrdiff_t place_reverse(const struct kernel_call *k, const struct place *to, uint32_t *input)
+static ptrdiff_t place_reverse(const struct kernel_call *k, const struct result_element *to,
+                               uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
     int32_t axis = listed(k, ROLE_AXIS, 0);
@@ -150,7 +155,8 @@ static ptrdiff_t place_reverse(const struct kernel_call *k, const struct place *
     return index_of(s, at);
 }
 
-static ptrdiff_t place_tile(const struct kernel_call *k, const struct place *to, uint32_t *input)
+static ptrdiff_t place_tile(const struct kernel_call *k, const struct result_element *to,
+                            uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
     size_t at[MAX_RANK];
@@ -163,7 +169,8 @@ static ptrdiff_t place_tile(const struct kernel_call *k, const struct place *to,
 /* ---- selections */
 
 /* The bind step has checked that indexes are inside. */
-static ptrdiff_t place_gather(const struct kernel_call *k, const struct place *to, uint32_t *input)
+static ptrdiff_t place_gather(const struct kernel_call *k, const struct result_element *to,
+                              uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape, *list = &kernel_in(k, ROLE_INDICES)->shape;
     uint32_t axis = axis_of(k, s->rank);
@@ -175,7 +182,7 @@ static ptrdiff_t place_gather(const struct kernel_call *k, const struct place *t
     return index_of(s, at);
 }
 
-static ptrdiff_t place_embedding(const struct kernel_call *k, const struct place *to,
+static ptrdiff_t place_embedding(const struct kernel_call *k, const struct result_element *to,
                                  uint32_t *input)
 {
     size_t at[MAX_RANK];
@@ -186,7 +193,8 @@ static ptrdiff_t place_embedding(const struct kernel_call *k, const struct place
     return index_of(&k->arg[1]->shape, at);
 }
 
-static ptrdiff_t place_slice(const struct kernel_call *k, const struct place *to, uint32_t *input)
+static ptrdiff_t place_slice(const struct kernel_call *k, const struct result_element *to,
+                             uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
     size_t at[MAX_RANK];
@@ -210,7 +218,7 @@ static int64_t slice_begin(const struct kernel_call *k, const struct shape *s, u
     return begin < 0 ? 0 : begin >= n ? n - 1 : begin;
 }
 
-static ptrdiff_t place_strided_slice(const struct kernel_call *k, const struct place *to,
+static ptrdiff_t place_strided_slice(const struct kernel_call *k, const struct result_element *to,
                                      uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
@@ -238,7 +246,7 @@ static struct image_axes image_axes_of(const struct kernel_call *k)
                                        : (struct image_axes){ 1, 2, 3 };
 }
 
-static ptrdiff_t place_depth_to_space(const struct kernel_call *k, const struct place *to,
+static ptrdiff_t place_depth_to_space(const struct kernel_call *k, const struct result_element *to,
                                       uint32_t *input)
 {
     struct image_axes a = image_axes_of(k);
@@ -252,7 +260,7 @@ static ptrdiff_t place_depth_to_space(const struct kernel_call *k, const struct 
     return index_of(&k->arg[*input]->shape, at);
 }
 
-static ptrdiff_t place_space_to_depth(const struct kernel_call *k, const struct place *to,
+static ptrdiff_t place_space_to_depth(const struct kernel_call *k, const struct result_element *to,
                                       uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
@@ -267,7 +275,7 @@ static ptrdiff_t place_space_to_depth(const struct kernel_call *k, const struct 
     return index_of(s, at);
 }
 
-static ptrdiff_t place_batch_to_space(const struct kernel_call *k, const struct place *to,
+static ptrdiff_t place_batch_to_space(const struct kernel_call *k, const struct result_element *to,
                                       uint32_t *input)
 {
     struct image_axes a = image_axes_of(k);
@@ -282,7 +290,7 @@ static ptrdiff_t place_batch_to_space(const struct kernel_call *k, const struct 
     return index_of(&k->arg[*input]->shape, at);
 }
 
-static ptrdiff_t place_space_to_batch(const struct kernel_call *k, const struct place *to,
+static ptrdiff_t place_space_to_batch(const struct kernel_call *k, const struct result_element *to,
                                       uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
@@ -297,7 +305,7 @@ static ptrdiff_t place_space_to_batch(const struct kernel_call *k, const struct 
     return index_inside(s, at);
 }
 
-static ptrdiff_t place_channel_shuffle(const struct kernel_call *k, const struct place *to,
+static ptrdiff_t place_channel_shuffle(const struct kernel_call *k, const struct result_element *to,
                                        uint32_t *input)
 {
     const struct shape *s = &k->arg[*input]->shape;
@@ -323,7 +331,8 @@ static size_t nearest(const struct resize_geometry *g, size_t o)
     return at < in ? at : in - 1;
 }
 
-static ptrdiff_t place_nearest(const struct kernel_call *k, const struct place *to, uint32_t *input)
+static ptrdiff_t place_nearest(const struct kernel_call *k, const struct result_element *to,
+                               uint32_t *input)
 {
     struct image_axes a = image_axes_of(k);
     struct resize_geometry y = resize_geometry_of(k, a.y), x = resize_geometry_of(k, a.x);
@@ -354,7 +363,7 @@ static void filling_of(const struct kernel_call *k, uint8_t filling[sizeof(doubl
         memcpy(filling, value->data, size_of(out));
 }
 
-static void next_place(const struct shape *s, struct place *p)
+static void next_place(const struct shape *s, struct result_element *p)
 {
     p->index++;
     for (uint32_t d = s->rank; d-- > 0;) {
@@ -373,7 +382,7 @@ static int run_moves(struct kernel_call *k, struct why *w)
     for (uint32_t i = 0; i < k->call.n_out; i++) {
         struct tensor *out = k->out[i];
         size_t size = size_of(out), n = tensor_count(out);
-        struct place to = { .result = i };
+        struct result_element to = { .result = i };
         for (; to.index < n; next_place(&out->shape, &to)) {
             uint32_t input = 0;
             ptrdiff_t at = k->kernel->place(k, &to, &input);
