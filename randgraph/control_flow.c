@@ -55,7 +55,10 @@ static void add_argument(struct arguments *a, struct graph_value *k)
 /* Whether the driver supports the operation on a value of the type. */
 static bool may_control(const struct builder *b, bool loop, enum dtype type)
 {
-    return !b->support || support_control(b->support, loop, type);
+    const struct randgraph_support *s = b->support;
+    bool counts = !s || (support_has(s, "LESS", DT_I32) && support_has(s, "ADD", DT_I32));
+
+    return !s || (support_control(s, loop, type) && (!loop || counts));
 }
 
 static void pick_arguments(struct builder *b, bool loop, struct graph_value *first,

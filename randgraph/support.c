@@ -406,8 +406,7 @@ bool support_has_control(const struct randgraph_support *s)
 
 bool support_control(const struct randgraph_support *s, bool loop, enum dtype type)
 {
-    return s->control[loop] >> type & 1 &&
-           (!loop || (support_has(s, "LESS", DT_I32) && support_has(s, "ADD", DT_I32)));
+    return s->control[loop] >> type & 1;
 }
 
 bool support_has(const struct randgraph_support *s, const char *name, enum dtype type)

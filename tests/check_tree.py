@@ -30,8 +30,7 @@ ROOMS = {
             "client", "host"],
     "specs": ["python"],
     "harness": ["aidl", "skeleton", "examples", "trace", "check", "explain", "cli", "store", "policy", "run", "shrink",
-                "conform", "suites",
-                "commands"],
+                "cases", "conform", "suites", "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "cli", "fuzz",
               "oracle", "corpus", "bench", "mutation"],
 }

@@ -194,12 +194,8 @@ static int input_error(const struct value *v, const struct evaluation *e, bool c
     }
     if (open)
         add_open_elements(t, computes, x, n, error);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         any += error[i];
-        if (computes && !(error[i] < INFINITY) && !isfinite(x[i]))
-            x[i] =
-                0; /* undecided: bound() functions expect a finite value with an infinite error */
-    }
     *ret_x = x;
     *ret_error = any != 0 ? error : NULL;
     return 0;
@@ -372,6 +368,28 @@ static void add_rounding(const struct call *c, const struct evaluation *e, const
         bound[i] += rounding_error(c, e, t, y[i], bound[i]);
 }
 
+/* bound() functions expect finite values where errors are infinite. */
+static int replace_open_inputs(struct call *c, const struct evaluation *e, struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        size_t n = c->ex[i] && c->x[i] ? tensor_count(c->arg[i]) : 0;
+        double *finite = NULL;
+        for (size_t k = 0; k < n; k++) {
+            if (c->ex[i][k] < INFINITY || isfinite(c->x[i][k]))
+                continue;
+            if (!finite) {
+                finite = scratch_doubles(e, n);
+                if (!finite)
+                    return why_no_memory_for(w, "%s", c->op->name);
+                memcpy(finite, c->x[i], n * sizeof *finite);
+                c->x[i] = finite;
+            }
+            finite[k] = 0;
+        }
+    }
+    return 0;
+}
+
 /* The errors carried from the inputs: computed by bound(), which adds to them, else unknown. */
 static int compute_bounds(struct call *c, const struct evaluation *e, struct why *w)
 {
@@ -385,6 +403,7 @@ static int compute_bounds(struct call *c, const struct evaluation *e, struct why
         for (size_t k = 0; k < n; k++)
             c->ey[i][k] = start;
     }
+    TRY(replace_open_inputs(c, e, w));
     return c->op->bound ? c->op->bound(c, w) : 0;
 }
 

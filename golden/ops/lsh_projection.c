@@ -123,6 +123,19 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
+/* Whether the items are certain: not if they have errors, or zeros, whose sign an operation before
+ * this one may compute either way. */
+static bool has_exact_items(const struct call *c)
+{
+    const struct tensor *in = c->in[INPUT];
+    size_t n = dtype_info[in->dtype].codec->integer ? 0 : tensor_count(in);
+
+    for (size_t k = 0; k < n; k++)
+        if (tensor_at(in, k) == 0)
+            return false;
+    return !c->ex[INPUT];
+}
+
 /* Whether the bit is certain: an inexact seed or item may have any fingerprint, a sum within its
  * error of zero either sign. */
 static bool is_decided(const struct call *c, const struct items *items, double seed)
@@ -130,19 +143,19 @@ static bool is_decided(const struct call *c, const struct items *items, double s
     struct score s = score_of(c, items, seed);
     double doubt = s.error + bound_sum(c, items->n, s.size);
 
-    return !c->ex[HASH] && !c->ex[INPUT] && (doubt == 0 || fabs(s.sum) > doubt);
+    return !c->ex[HASH] && seed != 0 && (doubt == 0 || fabs(s.sum) > doubt);
 }
 
 static int bound(struct call *c, struct why *w)
 {
     size_t hashes = c->letter['h'], bits = c->letter['b'];
-    bool dense = call_int(c, TYPE) == DENSE;
+    bool dense = call_int(c, TYPE) == DENSE, exact = has_exact_items(c);
     struct items items;
 
     TRY(items_of(c, &items, w));
     for (size_t h = 0; h < hashes; h++)
         for (size_t b = 0; b < bits; b++) {
-            bool decided = is_decided(c, &items, c->x[HASH][h * bits + b]);
+            bool decided = exact && is_decided(c, &items, c->x[HASH][h * bits + b]);
             if (dense)
                 c->ey[0][h * bits + b] = decided ? 0 : 1;
             else if (!decided)

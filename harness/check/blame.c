@@ -1,5 +1,6 @@
 #include "harness/check/blame.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +67,10 @@ static bool run_example(struct search *s, const struct example *e)
     if (s->options->before_run)
         s->options->before_run(s->options->user);
     s->of = check_part(e, s->t);
+    if (s->of.died && s->of.signal == SIGKILL && s->of.verdict != VERDICT_HANG) {
+        target_restart(s->t); /* the kill may have come from outside */
+        s->of = check_part(e, s->t);
+    }
     s->hangs += s->of.verdict == VERDICT_HANG;
     if (s->of.died)
         target_restart(s->t);

@@ -37,7 +37,7 @@ struct cases {
     const struct randgraph_support *const *support;
     uint32_t n_supports;
     struct randgraph_support *own_support; /* freed by cases_done(); may be NULL */
-    uint64_t *index;      /* after cases_select(): case i is graph or name index[i]; else NULL */
+    uint64_t *index; /* after cases_select(): case i is graph or name index[i]; else NULL */
 };
 
 enum { CASE_NAME = RANDGRAPH_NAME }; /* bytes; folder, file and example have up to 255 each */

@@ -410,7 +410,8 @@ static void print_buckets(const struct summary *s)
         buffer_put_quoted(&command, b->first);
         buffer_puts(&command, " -d ");
         buffer_put_quoted(&command, s->target[b->target]);
-        if (s->db && strncmp(b->first, "random/", 7) != 0) { /* its name is not enough */
+        bool is_alone = !strncmp(b->first, "random/", 7) && !strstr(b->first, "/for=");
+        if (s->db && !is_alone) { /* its name is not enough */
             buffer_puts(&command, " --db ");
             buffer_put_quoted(&command, s->db);
         }

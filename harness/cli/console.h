@@ -77,7 +77,7 @@ struct summary {
     const char *db;
     const struct target_note *note;
     uint32_t n_notes;
-    struct json_t *baselines;  /* expectations_json(), which the summary takes; NULL: none */
+    struct json_t *baselines; /* expectations_json(), which the summary takes; NULL: none */
     const struct bucket_count *bucket;
     uint32_t n_buckets;
     const struct cases *cases; /* of which the files that could not be loaded are shown */

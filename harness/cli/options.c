@@ -852,6 +852,15 @@ void options_put_memory_limit(struct buffer *b, const struct options *o)
         buffer_printf(b, " --memory-limit %lluM", (unsigned long long) (o->memory_limit >> 20));
 }
 
+void options_put_support(struct buffer *b, const struct options *o, const char *name)
+{
+    if (strncmp(name, "random/", 7) != 0 || !strstr(name, "/for=") ||
+        !(o->support_file || o->db_given))
+        return;
+    buffer_puts(b, o->support_file ? " --support " : " --db ");
+    buffer_put_quoted(b, o->support_file ? o->support_file : o->db);
+}
+
 int print_error(const struct options *o, const struct why *w)
 {
     fprintf(stderr, "halcyon %s: ", o->command);

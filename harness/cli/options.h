@@ -188,6 +188,10 @@ void options_put_rules(struct buffer *b, const struct options *o);
 /* Appends " --memory-limit 2G", or nothing where none is given. */
 void options_put_memory_limit(struct buffer *b, const struct options *o);
 
+/* Appends the option, where one is needed, with which replay finds the support set that the random
+ * case of that name was drawn for. */
+void options_put_support(struct buffer *b, const struct options *o, const char *name);
+
 /* Prints "halcyon COMMAND: text" to stderr and returns the exit status for the reason's code:
  * EXIT_USAGE for bad input, else EXIT_OURS. */
 int print_error(const struct options *o, const struct why *w);

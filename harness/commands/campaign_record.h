@@ -3,7 +3,7 @@
 #ifndef HARNESS_CAMPAIGN_RECORD_H
 #define HARNESS_CAMPAIGN_RECORD_H
 
-#include "harness/commands/chosen_cases.h"
+#include "harness/cases/chosen_cases.h"
 #include "harness/run/campaign.h"
 #include "harness/run/devices.h"
 

@@ -6,11 +6,11 @@
 
 #include "golden/base/output_file.h"
 #include "golden/base/text_escape.h"
+#include "harness/cases/drawn_for.h"
 #include "harness/check/buffer.h"
 #include "harness/check/cases.h"
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/drawn_for.h"
 #include "reports/reports.h"
 #include "specs/specs.h"
 

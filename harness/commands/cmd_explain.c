@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/cases/found_case.h"
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/found_case.h"
 #include "harness/explain/explain.h"
 #include "harness/run/devices.h"
 

@@ -2,10 +2,10 @@
 #include <jansson.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/cases/drawn_for.h"
 #include "harness/check/cases.h"
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/drawn_for.h"
 
 /* The levels of one model. */
 struct finding {

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/cases/found_case.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/found_case.h"
 #include "harness/conform/conform_cases.h"
 #include "harness/run/campaign.h"
 #include "harness/run/debugger.h"

@@ -5,10 +5,10 @@
 
 #include "golden/base/output_file.h"
 #include "golden/base/text_escape.h"
+#include "harness/cases/found_case.h"
 #include "harness/check/buffer.h"
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/found_case.h"
 #include "harness/run/devices.h"
 #include "harness/shrink/shrink.h"
 

@@ -67,10 +67,13 @@ const struct command command_table[] = {
     { "shrink", CMD_SHRINK, "CASE|FILE [-d TARGET] [--case NAME] [-o FILE]",
       "make a failing case as small and plain as it can be",
       "Looks for a smaller case that fails on the target in the same way: fewer operations and\n"
-      "operands, smaller dimensions, default attributes, plain values, types and scales. Writes it\n"
-      "as a specification that reads like a test written by hand ('halcyon run FILE' runs it), and\n"
+      "operands, smaller dimensions, default attributes, plain values, types and scales. Writes "
+      "it\n"
+      "as a specification that reads like a test written by hand ('halcyon run FILE' runs it), "
+      "and\n"
       "prints on stderr how it ended. CASE and FILE are those of 'halcyon replay'. Each candidate\n"
-      "is executed in a process of the driver's own; --executions limits their number, so that the\n"
+      "is executed in a process of the driver's own; --executions limits their number, so that "
+      "the\n"
       "result is the same on every machine, unless --seconds ends it before.",
       cmd_shrink, VALUE_FILE },
     { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [--for-level L] [-o FILE]",

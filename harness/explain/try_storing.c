@@ -256,22 +256,6 @@ static bool inverted(struct variant *v, int attempt)
     return is_truth(v);
 }
 
-static bool flushed(struct variant *v, int attempt)
-{
-    bool any = false;
-
-    (void) attempt;
-    if (!is_float(v))
-        return false;
-    const double tiny = v->s->expected->dtype == DT_F16 ? 0x1p-14 : 0x1p-126;
-    for (size_t i = 0; i < v->s->n; i++)
-        if (v->real[i] != 0 && fabs(v->real[i]) < tiny) {
-            v->real[i] = 0;
-            any = true;
-        }
-    return any;
-}
-
 /* ---- values that were not computed */
 
 /* All elements the same stored number. */
@@ -336,7 +320,6 @@ const struct hypothesis storing_hypotheses[] = {
       half_arithmetic },
     { "negated", "the sign of every result is wrong", .make = negated },
     { "inverted", "true and false are exchanged", .make = inverted },
-    { "subnormals-flushed", "subnormal results are flushed to zero", .make = flushed },
     { "not-written", "the output was not written", .make = not_written },
     { "tail-left-out", "the last elements, which do not fill a vector, were not computed", 4,
       .make = tail_left_out },

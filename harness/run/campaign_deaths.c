@@ -7,6 +7,7 @@
  *                                  repeat"; after any other death only the second run counts
  *
  * A worker that dies while it searches for the operation to blame has sent the verdict already.
+ * The case is run again only after a SIGKILL, which may come from outside.
  *
  * After MOST_CONFIRMED deaths of one signature that repeat, further ones are not run again. */
 #include <signal.h>
@@ -229,9 +230,10 @@ int campaign_take_death(uint64_t item, const struct worker_pool_death *death, ui
         return campaign_count_death(f, death, ret_step);
     if (phase_of(&d) > PHASE_BLAME || target_of(&d) >= c->n_targets)
         d.mark = mark_of(PHASE_MAKE, 0); /* or overwritten by a driver */
-    if (phase_of(&d) == PHASE_BLAME && f->verdict[target_of(&d)].known)
+    bool in_blame = phase_of(&d) == PHASE_BLAME && f->verdict[target_of(&d)].known;
+    if (in_blame && (d.hang || d.signal != SIGKILL || believe(c, f, &d)))
         return lose_blame(f, &d, ret_step);
-    if (!believe(c, f, &d)) {
+    if (in_blame || !believe(c, f, &d)) {
         begin_again(c, f);
         *ret_step = f->first_step | STEP_SPEC;
         return 1;

@@ -369,6 +369,8 @@ static void scarce_memory(struct conform *c, const void *data)
     }
     scarce_model(&m);
     bool supports = conform_supports(c, c->version, &m.hal);
+    if (!supports)
+        conform_not_applicable(c, "the driver does not support %s", m.name);
     for (int i = is_sanitized ? COUNT(kib) - 1 : 0; supports && i < COUNT(kib); i++) {
         conform_doing(c, "preparing and executing with %u KiB of memory", kib[i]);
         run_scarce(c, &m, (uint64_t) kib[i] << 10);

@@ -558,7 +558,7 @@ static const struct fault rows[] = {
     FAULT("groups-reversed", "numbers", RULES("random/operations"),
           "GROUPED_CONV_2D reads the groups of its input in reverse order; all devices",
           .kernel_faults = KERNEL_FAULT_GROUPS),
-    FAULT("transposed-padding-side", "numbers", RULES("random/graphs"),
+    FAULT("transposed-padding-side", "numbers", RULES("random/operations"),
           "TRANSPOSE_CONV_2D: the odd element of SAME padding is before, not after; all devices",
           .kernel_faults = KERNEL_FAULT_SIDE),
     FAULT("half-pixel-ignored", "numbers", RULES("random/operations"),

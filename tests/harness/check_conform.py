@@ -9,10 +9,10 @@ import tempfile
 import time
 from pathlib import Path
 
-# Rules about what a device need not have, or the process of its driver: recurrent operations, a cache, extensions,
-# clients of a service.
+# Rules about what a device need not have, or the process of its driver: recurrent operations, fp32, a cache,
+# extensions, clients of a service.
 MAY_LACK = {"request/omitted", "deadline/cache", "extension/own", "extension/types", "stress/leaks",
-            "stress/killed-clients", "stress/resources", "stress/other-resources", "concurrency/calls-in-callbacks"}
+            "stress/killed-clients", "stress/resources", "stress/other-resources", "stress/memory", "concurrency/calls-in-callbacks"}
 
 
 def serve(halcyon, arguments, folder):

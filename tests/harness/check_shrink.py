@@ -17,7 +17,7 @@ CASES = [
     ("activation-lost", "", "fail", 1, 1, r"activation = .*\[[123]\]"),
     ("zero-point-ignored", "", "fail", 1, 4, "QUANT8"),
     ("padding-off-by-one", "/op=TRANSPOSE_CONV_2D", "fail", 1, 4, "output_shape|padding"),  # shape in a constant
-    ("branches-swapped", "", "fail", 1, 2, r'Operation\("IF"'),
+    ("branches-swapped", "/op=IF", "fail", 1, 2, r'Operation\("IF"'),
     ("in-place", "", "fail", 2, 16, "main.Operation.*\nmain.Operation"),
     ("refused-late", "", "refused", 1, 4, "main.Operation"),
     ("crash", "", "crash", 1, 4, "main.Operation"),
@@ -49,7 +49,7 @@ def verdicts(halcyon, folder, target, *arguments):
 def first_failure(halcyon, folder, target, options):
     """The name of the first graph that fails; options: as in a name."""
     arguments = [f"--{o.replace('=', ' ')}" for o in options.strip("/").split("/") if o]
-    found = verdicts(halcyon, folder, target, "random", "--count", "60", "--max-failures", "1", *" ".join(arguments).split())
+    found = verdicts(halcyon, folder, target, "random", "--no-probe", "--count", "60", "--max-failures", "1", *" ".join(arguments).split())
     require(found, target, "none of 60 graphs fails")
     return found[0][0]
 
@@ -81,10 +81,11 @@ def check_case(halcyon, folder, fault, options, verdict, operations, elements, l
 def check_budget(halcyon, folder):
     target = "sim:cpu?fault=last-tap-dropped"
     path = f"{folder}/budget.mod.py"
-    whole = shrink(halcyon, "random/v1/s1/i0", target, path)
-    again = shrink(halcyon, "random/v1/s1/i0", target, path)
+    case = first_failure(halcyon, folder, target, "")
+    whole = shrink(halcyon, case, target, path)
+    again = shrink(halcyon, case, target, path)
     require(whole[:4] + whole[5:] == again[:4] + again[5:], "two runs differ:", whole, again)
-    n, _, _, executions, text, _ = shrink(halcyon, "random/v1/s1/i0", target, path, "--executions", "12")
+    n, _, _, executions, text, _ = shrink(halcyon, case, target, path, "--executions", "12")
     require(executions < whole[3] and executions <= 12 + 4, executions, "executions, expected about 12")
     require("are used up" in text, text)
     require(verdicts(halcyon, folder, target, "run", path), "a case that is shrunk in part conforms")
@@ -93,7 +94,7 @@ def check_budget(halcyon, folder):
 def check_buckets(halcyon, folder):
     target = "sim:cpu?fault=weight-off"
     db = f"{folder}/buckets.db"
-    r = run(halcyon, "random", "-d", target, "--count", "80", "--db", db, "-j", "2")
+    r = run(halcyon, "random", "-d", target, "--op", "CONV_2D", "--types", "TENSOR_FLOAT32", "--count", "80", "--db", db, "-j", "2")
     require("failures by shrunk case:" in r.stdout, r.stdout)
     rows = sqlite3.connect(db).execute(
         "SELECT bucket, count(*), count(shrunk) FROM details WHERE NOT conforming GROUP BY 1").fetchall()

@@ -81,8 +81,8 @@ def check_forms(halcyon, target):
 def check_random(halcyon, target):
     for op in ("ADD", "CONV_2D", "SVDF"):
         output = run(halcyon, "random", "--op", op, "--types", TYPES, "--ops", "1-2", "--seed", "5", "--count", "100", "-d", target)
-        passed, _, unsupported = map(int, re.search(r"^\S+:\S+ +(\d+) +(\d+) +(\d+)$", output, re.M).groups())
-        assert passed > unsupported, output
+        passed = int(re.search(r"^\S+:\S+ +(\d+) ", output, re.M)[1])
+        assert passed >= 90, output
 
 
 def check_reasons(halcyon, sources):

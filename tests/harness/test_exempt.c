@@ -283,7 +283,7 @@ static struct reason {
       "between different types only float16, float32, int32 and quant8." },
     { OPERAND_TYPE, false, "DEQUANTIZE", is_used_twice,
       "Another operation that uses the operand does not accept the type." },
-    { OPERAND_TYPE, false, "RANK", is_used_twice, "As DEQUANTIZE." },
+    { OPERAND_TYPE, false, "QUANTIZE", is_used_twice, "As DEQUANTIZE." },
     { OPERAND_TYPE, false, "AXIS_ALIGNED_BBOX_TRANSFORM", has_float_boxes,
       "Android accepts quant8 deltas only with quant16 boxes." },
     { OPERAND_TYPE, false, "CONV_2D", is_not_of_filter,

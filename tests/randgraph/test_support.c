@@ -82,6 +82,7 @@ START_TEST(graphs_are_within_what_was_learned)
     ck_assert_uint_eq(rows, 7); /* CONV_2D has four forms */
     o.support = s;
     o.support_digest = randgraph_support_digest(s);
+    o.min_ops = o.max_ops = 10;
     for (uint64_t i = 0; i < GRAPHS; i++) {
         struct arena *a = arena_new(0);
         struct example e;

@@ -11,7 +11,7 @@
 #include "sim/sim.h"
 #include "tests/support/check_main.h"
 
-enum { GRAPHS = 500, SEED = 11 };
+enum { GRAPHS = 1000, SEED = 11 };
 
 static struct why w;
 

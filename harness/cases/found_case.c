@@ -1,4 +1,4 @@
-#include "harness/commands/found_case.h"
+#include "harness/cases/found_case.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "golden/base/text_escape.h"
-#include "harness/commands/drawn_for.h"
+#include "harness/cases/drawn_for.h"
 
 /* ---- the database */
 

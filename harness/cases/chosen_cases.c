@@ -1,4 +1,4 @@
-#include "harness/commands/chosen_cases.h"
+#include "harness/cases/chosen_cases.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/commands/commands.h"
 #include "sim/hal/hal_convert.h"
 
 /* ---- the run that --failed repeats */

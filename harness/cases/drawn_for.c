@@ -1,4 +1,4 @@
-#include "harness/commands/drawn_for.h"
+#include "harness/cases/drawn_for.h"
 
 #include <errno.h>
 #include <inttypes.h>

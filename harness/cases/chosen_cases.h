@@ -2,10 +2,10 @@
 #ifndef HARNESS_CHOSEN_CASES_H
 #define HARNESS_CHOSEN_CASES_H
 
+#include "harness/cases/drawn_for.h"
 #include "harness/check/case_choice.h"
 #include "harness/check/cases.h"
 #include "harness/cli/options.h"
-#include "harness/commands/drawn_for.h"
 #include "harness/store/results.h"
 
 struct chosen_cases {
