@@ -21,7 +21,7 @@ struct fixed_factor {
 struct fixed_factor fixed_factor_of(double real);
 /* x times the factor, rounded and saturated. */
 int32_t fixed_scale(int32_t x, struct fixed_factor f);
-/* 1 / sqrt(x); for x <= 0, that of 1. */
+/* 1 / sqrt(x), with a relative error below 2^-16; for x <= 0, that of 1. */
 struct fixed_factor fixed_inverse_root(int32_t x);
 
 /* x / 2^bits, rounded half away from zero; bits 0..31. */
@@ -38,5 +38,7 @@ int16_t fixed_multiply_16(int16_t a, int16_t b);
 int16_t fixed_logistic(int16_t x);
 /* Hyperbolic tangent of a word with that many integer bits, 0..6, to Q0.15. */
 int16_t fixed_tanh(int16_t x, int integer_bits);
+/* Their results are not monotone: the most by which one is less than that of a smaller argument. */
+enum { FIXED_ACTIVATION_DROP = 16 };
 
 #endif

@@ -148,6 +148,14 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
+/* A sum that may be beyond 32 bits wraps around: any value. */
+static struct ball gate_sum(const struct call *c, struct ball sum)
+{
+    if (!(fabs(sum.x) + sum.e < 0x1p31 * tensor_step(c->in[BIAS], 0)))
+        sum.e = INFINITY;
+    return sum;
+}
+
 /* Errors of the operands are propagated through the real-valued cell; the integer steps deviate
  * from it about as much as arithmetic with a precision of 12 bits. */
 static void bound_unit(struct call *c, const struct ball_array sum[GATES], struct ball cell,
@@ -157,8 +165,8 @@ static void bound_unit(struct call *c, const struct ball_array sum[GATES], struc
     struct ball value[GATES], kept, added, next, output;
 
     for (int g = 0; g < GATES; g++)
-        value[g] =
-            activation_of_cell(ball_at(&sum[g], i), g == GATE_CELL ? CELL_TANH : CELL_LOGISTIC, u);
+        value[g] = activation_of_cell(gate_sum(c, ball_at(&sum[g], i)),
+                                      g == GATE_CELL ? CELL_TANH : CELL_LOGISTIC, u);
     kept = ball_product(value[GATE_FORGET], cell, u);
     added = ball_product(value[GATE_INPUT], value[GATE_CELL], u);
     next = ball_sum(kept, added, u);

@@ -1,3 +1,5 @@
+#include <float.h>
+
 #include "golden/math/fixed_point.h"
 #include "golden/ops/shared/recurrent/lstm_cell.h"
 
@@ -130,48 +132,89 @@ static void accumulate(const struct run *r, int rows, int weights, const double 
         gate[i] = fixed_saturate_16(gate[i] + fixed_scale(fixed_accumulator(r->sums[i]), f));
 }
 
+static float peephole_factor(const struct run *r, int weights, float gate_scale)
+{
+    double product = ldexp((double) scale_of(r->c, weights), r->cell_exponent);
+
+    return (float) (product / (double) gate_scale);
+}
+
 static void add_peephole(const struct run *r, int weights, const int16_t *state, float gate_scale,
                          int16_t *gate)
 {
     const double *peephole = values(r->c, weights);
-    float factor =
-        (float) (ldexp((double) scale_of(r->c, weights), r->cell_exponent) / (double) gate_scale);
-    struct fixed_factor f = fixed_factor_of((double) factor);
+    struct fixed_factor f = fixed_factor_of((double) peephole_factor(r, weights, gate_scale));
 
     for (size_t i = 0; i < r->batch * r->units; i++)
         gate[i] = fixed_saturate_16(gate[i] +
                                     fixed_scale((int32_t) peephole[i % r->units] * state[i], f));
 }
 
-/* Layer normalisation of one batch with integer mean and variance; the quotient has 10 fraction
- * bits. */
-static void normalise(const struct run *r, int norm, int bias, int16_t *gate)
-{
-    const double *weights = values(r->c, norm), *biases = values(r->c, bias);
-    struct fixed_factor scale = fixed_factor_of((double) scale_of(r->c, norm));
-    int64_t n = (int64_t) r->units, sum = 0, squares = 0;
+/* Mean with 10 fraction bits, and the factor that divides by the standard deviation. */
+struct moments {
+    int32_t mean;
+    struct fixed_factor inverse;
+};
 
-    scale.shift += 12;
-    for (size_t i = 0; i < r->units; i++) {
+static struct moments moments_of(const int16_t *gate, size_t units)
+{
+    int64_t n = (int64_t) units, sum = 0, squares = 0;
+
+    for (size_t i = 0; i < units; i++) {
         sum += gate[i];
         squares += gate[i] * gate[i];
     }
     int32_t mean = (int32_t) (sum * 1024 / n);
     int64_t variance = (squares * ((1 << 20) / n) - (int64_t) mean * mean) / (1 << 20);
-    struct fixed_factor inverse = fixed_inverse_root((int32_t) variance);
+    return (struct moments){ mean, fixed_inverse_root((int32_t) variance) };
+}
+
+/* (x - mean) / standard deviation, with 10 fraction bits. */
+static int32_t standardised(int16_t x, const struct moments *m)
+{
+    return fixed_scale(1024 * x - m->mean, m->inverse);
+}
+
+/* x / 2^10, rounded. */
+static int64_t drop_fraction(int64_t x)
+{
+    return (x > 0 ? x + 512 : x - 512) / 1024;
+}
+
+static struct fixed_factor norm_factor(const struct run *r, int norm)
+{
+    struct fixed_factor f = fixed_factor_of((double) scale_of(r->c, norm));
+
+    f.shift += 12;
+    return f;
+}
+
+/* Layer normalisation of one batch, in integers. */
+static void normalise(const struct run *r, int norm, int bias, int16_t *gate)
+{
+    const double *weights = values(r->c, norm), *biases = values(r->c, bias);
+    struct fixed_factor scale = norm_factor(r, norm);
+    struct moments m = moments_of(gate, r->units);
+
     for (size_t i = 0; i < r->units; i++) {
-        int64_t z = fixed_scale(1024 * gate[i] - mean, inverse);
-        int64_t y = z * (int64_t) weights[i] + (int64_t) biases[i];
-        gate[i] =
-            fixed_saturate_16(fixed_scale((int32_t) ((y > 0 ? y + 512 : y - 512) / 1024), scale));
+        int64_t y = standardised(gate[i], &m) * (int64_t) weights[i] + (int64_t) biases[i];
+        gate[i] = fixed_saturate_16(fixed_scale((int32_t) drop_fraction(y), scale));
     }
+}
+
+/* The peepholes of the gates. */
+static const int peephole_of[] = { LSTM_CELL_TO_INPUT, LSTM_CELL_TO_FORGET, NO_OPERAND,
+                                   LSTM_CELL_TO_OUTPUT };
+
+/* From products of two operands to a gate's sum. */
+static float product_factor(const struct run *r, int weights, int rows, float gate_scale)
+{
+    return scale_of(r->c, weights) * scale_of(r->c, rows) / gate_scale;
 }
 
 /* Computes gate g: the sum, Q3.12, and its activation, Q0.15. */
 static void compute_gate(const struct run *r, int g)
 {
-    static const int peephole[] = { LSTM_CELL_TO_INPUT, LSTM_CELL_TO_FORGET, NO_OPERAND,
-                                    LSTM_CELL_TO_OUTPUT };
     const struct call *c = r->c;
     int weights = CELL + LSTM_INPUT_TO_INPUT + g, recurrent = CELL + LSTM_RECURRENT_TO_INPUT + g;
     int norm = CELL + LSTM_INPUT_NORM + g, bias = CELL + LSTM_INPUT_BIAS + g;
@@ -179,24 +222,31 @@ static void compute_gate(const struct run *r, int g)
     int16_t *gate = r->gate[g];
 
     accumulate(r, INPUT, weights, c->in[norm] ? NULL : values(c, bias),
-               scale_of(c, weights) * scale_of(c, INPUT) / scale, gate);
+               product_factor(r, weights, INPUT, scale), gate);
     accumulate(r, CELL + LSTM_STATE, recurrent, NULL,
-               scale_of(c, recurrent) * scale_of(c, CELL + LSTM_STATE) / scale, gate);
-    if (peephole[g] != NO_OPERAND && c->in[CELL + peephole[g]])
-        add_peephole(r, CELL + peephole[g], r->cell, scale, gate);
+               product_factor(r, recurrent, CELL + LSTM_STATE, scale), gate);
+    if (peephole_of[g] != NO_OPERAND && c->in[CELL + peephole_of[g]])
+        add_peephole(r, CELL + peephole_of[g], r->cell, scale, gate);
     for (size_t b = 0; c->in[norm] && b < r->batch && r->units; b++)
         normalise(r, norm, bias, gate + b * r->units);
     for (size_t i = 0; i < r->batch * r->units; i++)
         gate[i] = g == LSTM_GATE_CELL ? fixed_tanh(gate[i], 3) : fixed_logistic(gate[i]);
 }
 
+/* The limit of the cell state; 0: none. */
+static int32_t cell_clip(const struct run *r)
+{
+    float limit = (float) call_real(r->c, CELL_CLIP) / scale_of(r->c, CELL + LSTM_CELL_STATE);
+
+    return limit > 0 ? (int32_t) fminf(limit, INT16_MAX) : 0;
+}
+
 /* c' = clip(f c + i g); without an input gate i = 1 - f. */
 static void update_cell(const struct run *r)
 {
     const struct call *c = r->c;
-    float limit = (float) call_real(c, CELL_CLIP) / scale_of(c, CELL + LSTM_CELL_STATE);
     bool cifg = !c->in[CELL + LSTM_INPUT_TO_INPUT];
-    int32_t clip = limit > 0 ? (int32_t) fminf(limit, INT16_MAX) : 0;
+    int32_t clip = cell_clip(r);
 
     for (size_t i = 0; i < r->batch * r->units; i++) {
         int32_t forget = r->gate[LSTM_GATE_FORGET][i];
@@ -210,12 +260,16 @@ static void update_cell(const struct run *r)
     }
 }
 
+static struct fixed_factor hidden_factor(const struct run *r)
+{
+    return fixed_factor_of((double) (float) (0x1p-30 / call_real(r->c, HIDDEN_SCALE)));
+}
+
 /* The hidden state o tanh(c'), quantised for the projection. */
 static void compute_hidden(const struct run *r, double *ret_hidden)
 {
     const struct call *c = r->c;
-    float factor = (float) (0x1p-30 / call_real(c, HIDDEN_SCALE));
-    struct fixed_factor f = fixed_factor_of((double) factor);
+    struct fixed_factor f = hidden_factor(r);
     int8_t zero = (int8_t) call_int(c, HIDDEN_ZERO);
 
     for (size_t i = 0; i < r->batch * r->units; i++) {
@@ -225,16 +279,30 @@ static void compute_hidden(const struct run *r, double *ret_hidden)
     }
 }
 
+static struct fixed_factor projection_factor(const struct run *r)
+{
+    const struct tensor *state = r->c->in[CELL + LSTM_STATE];
+    float from = scale_of(r->c, CELL + LSTM_PROJECTION) * (float) call_real(r->c, HIDDEN_SCALE);
+
+    return fixed_factor_of((double) (from / state->scale));
+}
+
+/* The limit of the output; 0: none. */
+static int32_t projection_clip(const struct run *r)
+{
+    float limit = (float) call_real(r->c, PROJECTION_CLIP) / scale_of(r->c, CELL + LSTM_PROJECTION);
+
+    return limit > 0 ? (int32_t) fminf(limit, INT8_MAX) : 0;
+}
+
 /* output = projection * (hidden + zero point) + bias: the zero point that compute_hidden()
  * subtracts is added back. */
 static void project(const struct run *r, const double *hidden, double *shifted, double *ret_output)
 {
     const struct call *c = r->c;
-    const struct tensor *state = c->in[CELL + LSTM_STATE], *to = c->in[CELL + LSTM_PROJECTION];
-    float factor = to->scale * (float) call_real(c, HIDDEN_SCALE) / state->scale;
-    struct fixed_factor f = fixed_factor_of((double) factor);
-    float limit = (float) call_real(c, PROJECTION_CLIP) / to->scale;
-    int32_t clip = limit > 0 ? (int32_t) fminf(limit, INT8_MAX) : 0;
+    const struct tensor *state = c->in[CELL + LSTM_STATE];
+    struct fixed_factor f = projection_factor(r);
+    int32_t clip = projection_clip(r);
     double zero = (int8_t) call_int(c, HIDDEN_ZERO);
 
     for (size_t i = 0; i < r->batch * r->units; i++)
@@ -298,91 +366,368 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* --- bounds where the operands have errors: propagated through the real-valued cell */
+/* --- bounds where the operands have errors: the range of each integer of each step, for operands
+ * anywhere within their errors */
 
-/* Factor for the real values of a cell operand, so that the real-valued cell computes the same
- * gates: these take the rescaled sums of products as multiples of 2^-12, independently of the
- * operands' scales. */
-static double operand_factor(const struct call *c, int operand)
+struct range {
+    int64_t lo, hi;
+};
+
+/* Twice the relative error of fixed_inverse_root(). */
+static const double root_slack = 0x1p-15;
+
+static int64_t clamp(int64_t x, int64_t lo, int64_t hi)
 {
-    static const int gate_of[LSTM_OPERANDS] = { 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 3, 0, 1, 2, 3 };
-    int g = gate_of[operand], norm = CELL + LSTM_INPUT_NORM + g, weights = CELL + g;
-    double gate = 0x1p-12 / call_real(c, GATE_SCALE + g),
-           step = tensor_step(c->in[CELL + operand], 0);
-
-    if (operand < LSTM_INPUT_BIAS)
-        return gate;
-    if (operand <= LSTM_OUTPUT_BIAS && c->in[norm])
-        return 0x1p-10 * (double) scale_of(c, norm) / step;
-    if (operand <= LSTM_OUTPUT_BIAS)
-        return gate * (double) scale_of(c, weights) * (double) scale_of(c, INPUT) / step;
-    if (operand == LSTM_PROJECTION_BIAS)
-        return (double) scale_of(c, CELL + LSTM_PROJECTION) * call_real(c, HIDDEN_SCALE) / step;
-    return 1;
+    return x < lo ? lo : x > hi ? hi : x;
 }
 
-/* The same call with real operands, for the real-valued cell. */
-static int real_call(const struct call *c, struct call *ret_real, struct why *w)
+static struct range range_clamp(struct range a, int64_t lo, int64_t hi)
 {
-    struct call real;
+    return (struct range){ clamp(a.lo, lo, hi), clamp(a.hi, lo, hi) };
+}
 
-    TRY(cell_real_call(c, &real, w));
-    for (uint32_t i = 0; i < c->n_in; i++) {
-        int operand = c->form->role[i] - CELL;
-        if (!c->arg[i] || operand < 0 || operand >= LSTM_OPERANDS)
-            continue;
-        double factor = operand_factor(c, operand);
-        size_t n = tensor_count(c->arg[i]);
-        for (size_t j = 0; j < n; j++)
-            real.x[i][j] *= factor;
-        for (size_t j = 0; c->ex[i] && j < n; j++)
-            c->ex[i][j] *= factor;
+static struct range range_words(struct range a)
+{
+    return range_clamp(a, INT16_MIN, INT16_MAX);
+}
+
+/* All integers if some of the range are not those of 32 bits, and wrap around. */
+static struct range range_wrap(struct range a)
+{
+    bool fits = a.lo >= INT32_MIN && a.hi <= INT32_MAX;
+
+    return fits ? a : (struct range){ INT32_MIN, INT32_MAX };
+}
+
+/* Of an integer, or sum of products of integers, as held by a 32-bit accumulator. */
+static struct range range_of(struct ball a)
+{
+    int32_t x = fixed_accumulator(a.x);
+    int64_t e = (int64_t) ceil(fmin(a.e, 0x1p32) * (1 + 0x1p-30));
+
+    return range_wrap((struct range){ x - e, x + e });
+}
+
+static struct range range_sum(struct range a, struct range b)
+{
+    return (struct range){ a.lo + b.lo, a.hi + b.hi };
+}
+
+static struct range range_product(struct range a, struct range b)
+{
+    int64_t p[] = { a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi };
+    struct range y = { p[0], p[0] };
+
+    for (int i = 1; i < COUNT(p); i++) {
+        y.lo = p[i] < y.lo ? p[i] : y.lo;
+        y.hi = p[i] > y.hi ? p[i] : y.hi;
     }
-    real.in[PROJECTION_CLIP] = NULL; /* has another unit than the real cell's clip */
-    *ret_real = real;
+    return y;
+}
+
+/* fixed_scale() and fixed_shift_right() grow with their argument. */
+static struct range range_scale(struct range a, struct fixed_factor f)
+{
+    return (struct range){ fixed_scale((int32_t) a.lo, f), fixed_scale((int32_t) a.hi, f) };
+}
+
+static struct range range_shift_right(struct range a, int bits)
+{
+    return (struct range){ fixed_shift_right((int32_t) a.lo, bits),
+                           fixed_shift_right((int32_t) a.hi, bits) };
+}
+
+/* bits: of the argument of fixed_tanh(); 0 and tanh false: fixed_logistic() */
+static struct range range_activation(struct range x, bool tanh, int bits)
+{
+    int16_t lo = (int16_t) x.lo, hi = (int16_t) x.hi;
+    int slack = lo == hi ? 0 : FIXED_ACTIVATION_DROP;
+    struct range y = { tanh ? fixed_tanh(lo, bits) : fixed_logistic(lo),
+                       tanh ? fixed_tanh(hi, bits) : fixed_logistic(hi) };
+
+    return range_words((struct range){ y.lo - slack, y.hi + slack });
+}
+
+/* The ranges of a run. */
+struct ranges {
+    struct run run;
+    struct call units; /* the call, errors in units too */
+    struct cell k;
+    struct range *gate[LSTM_GATES], *cell, *hidden, *output;
+    struct ball_array sums;
+};
+
+/* sums = init + rows * weights, with as many rows as the batch has */
+static int multiply_ranges(struct ranges *r, struct ball_array rows, int weights,
+                           struct ball_array init, struct why *w)
+{
+    struct cell_matrix m;
+
+    TRY(cell_matrix_init(&r->k, weights, false, &m, w));
+    for (size_t i = 0; i < r->run.batch * m.n; i++)
+        ball_put(&r->sums, i, init.x ? ball_at(&init, i % m.n) : (struct ball){ 0, 0 });
+    struct cell_rows from = { rows, r->run.batch, m.k }, to = { r->sums, r->run.batch, m.n };
+    return cell_product(&r->k, &from, &m, m.k, &to, w);
+}
+
+/* As accumulate(). */
+static int accumulate_ranges(struct ranges *r, int rows, int weights, struct ball_array init,
+                             float factor, struct range *gate, struct why *w)
+{
+    struct fixed_factor f = fixed_factor_of((double) factor);
+
+    TRY(multiply_ranges(r, cell_operand(&r->k, rows), weights, init, w));
+    for (size_t i = 0; i < r->run.batch * r->run.units; i++) {
+        struct range x = range_scale(range_of(ball_at(&r->sums, i)), f);
+        gate[i] = range_words(range_wrap(range_sum(gate[i], x)));
+    }
     return 0;
 }
 
-/* The error in the output from rounding the hidden state: its step times the weights. */
-static double hidden_error(const struct call *c, size_t output)
+/* As add_peephole(). */
+static void add_peephole_ranges(const struct ranges *r, int weights, float gate_scale,
+                                struct range *gate)
 {
-    const double *weights = values(c, CELL + LSTM_PROJECTION);
-    size_t units = c->letter['U'];
-    double sum = 0;
+    struct ball_array peephole = cell_operand(&r->k, weights);
+    struct fixed_factor f = fixed_factor_of((double) peephole_factor(&r->run, weights, gate_scale));
 
-    if (!weights)
-        return tensor_step(c->out[OUTPUT], 0);
-    for (size_t i = 0; i < units; i++)
-        sum += fabs(weights[output * units + i]);
-    return sum * (double) scale_of(c, CELL + LSTM_PROJECTION) * call_real(c, HIDDEN_SCALE);
+    for (size_t i = 0; i < r->run.batch * r->run.units; i++) {
+        struct range p = range_words(range_of(ball_at(&peephole, i % r->run.units)));
+        struct range x = range_scale(range_product(p, r->cell[i]), f);
+        gate[i] = range_words(range_wrap(range_sum(gate[i], x)));
+    }
+}
+
+/* Ranges of the factor with which normalise() divides by the standard deviation, and of the
+ * differences from the mean, in 2^-10. */
+struct spread {
+    double mean, errors; /* mean of the middles of the ranges, sum of their half widths */
+    double least, most;  /* of the factor */
+};
+
+/* The deviation of the middles changes by at most the root mean square of the half widths.  The
+ * integer variance is less than the real one by the rest of 2^20 / n, and more by that of the
+ * mean. */
+static struct spread spread_of(const struct range *gate, size_t n)
+{
+    double count = (double) n, sum = 0, squares = 0, errors = 0, square_errors = 0, largest = 0;
+    const double lost_of_mean = 64;
+
+    for (size_t i = 0; i < n; i++) {
+        double e = (double) (gate[i].hi - gate[i].lo) / 2;
+        double outer = (double) (-gate[i].lo > gate[i].hi ? -gate[i].lo : gate[i].hi);
+        sum += (double) gate[i].lo + e;
+        errors += e;
+        square_errors += e * e;
+        largest += outer * outer;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double d = (double) (gate[i].lo + gate[i].hi) / 2 - sum / count;
+        squares += d * d;
+    }
+    double deviation = sqrt(squares / count), off = sqrt(square_errors / count);
+    double lo = fmax(deviation - off, 0), hi = deviation + off;
+    struct fixed_factor most =
+        fixed_inverse_root((int32_t) floor(fmax(lo * lo - largest * 0x1p-20 - 2, 0)));
+    struct fixed_factor least = fixed_inverse_root((int32_t) ceil(hi * hi + lost_of_mean + 2));
+    return (struct spread){ sum / count, errors,
+                            ldexp(least.mantissa, least.shift - 31) * (1 - root_slack),
+                            ldexp(most.mantissa, most.shift - 31) * (1 + root_slack) };
+}
+
+/* The range of a normalised value, with 10 fraction bits; 2 and 1: for rounding it and the mean. */
+static struct range normalised(struct range gate, const struct spread *s, size_t n)
+{
+    double count = (double) n, e = (double) (gate.hi - gate.lo) / 2;
+    double d = 1024 * ((double) gate.lo + e - s->mean);
+    double off = 1024 * ((count - 1) / count * e + (s->errors - e) / count) + 1;
+    double lo = d - off, hi = d + off;
+
+    return (struct range){ (int64_t) floor(lo * (lo < 0 ? s->most : s->least)) - 2,
+                           (int64_t) ceil(hi * (hi > 0 ? s->most : s->least)) + 2 };
+}
+
+/* As normalise(). */
+static void normalise_ranges(const struct ranges *r, int norm, int bias, struct range *gate)
+{
+    struct ball_array weights = cell_operand(&r->k, norm), biases = cell_operand(&r->k, bias);
+    struct fixed_factor scale = norm_factor(&r->run, norm);
+    size_t n = r->run.units;
+    struct spread s = spread_of(gate, n);
+    int16_t *words = r->run.gate[0];
+    struct moments m;
+
+    for (size_t i = 0; i < n; i++)
+        words[i] = (int16_t) gate[i].lo;
+    m = moments_of(words, n);
+    for (size_t i = 0; i < n; i++) {
+        int32_t z = standardised(words[i], &m);
+        struct range x = s.errors > 0 ? normalised(gate[i], &s, n) : (struct range){ z, z };
+        struct range y = range_sum(range_product(x, range_words(range_of(ball_at(&weights, i)))),
+                                   range_of(ball_at(&biases, i)));
+        y = range_wrap((struct range){ drop_fraction(y.lo), drop_fraction(y.hi) });
+        gate[i] = range_words(range_scale(y, scale));
+    }
+}
+
+/* As compute_gate(). */
+static int gate_ranges(struct ranges *r, int g, struct why *w)
+{
+    const struct run *run = &r->run;
+    const struct call *c = run->c;
+    int weights = CELL + LSTM_INPUT_TO_INPUT + g, recurrent = CELL + LSTM_RECURRENT_TO_INPUT + g;
+    int norm = CELL + LSTM_INPUT_NORM + g, bias = CELL + LSTM_INPUT_BIAS + g;
+    float scale = (float) call_real(c, GATE_SCALE + g);
+    struct ball_array none = { 0 }, init = c->in[norm] ? none : cell_operand(&r->k, bias);
+    struct range *gate = r->gate[g];
+
+    TRY(accumulate_ranges(r, INPUT, weights, init, product_factor(run, weights, INPUT, scale), gate,
+                          w));
+    TRY(accumulate_ranges(r, CELL + LSTM_STATE, recurrent, none,
+                          product_factor(run, recurrent, CELL + LSTM_STATE, scale), gate, w));
+    if (peephole_of[g] != NO_OPERAND && c->in[CELL + peephole_of[g]])
+        add_peephole_ranges(r, CELL + peephole_of[g], scale, gate);
+    for (size_t b = 0; c->in[norm] && b < run->batch && run->units; b++)
+        normalise_ranges(r, norm, bias, gate + b * run->units);
+    for (size_t i = 0; i < run->batch * run->units; i++)
+        gate[i] = range_activation(gate[i], g == LSTM_GATE_CELL, 3);
+    return 0;
+}
+
+/* As update_cell(). */
+static void update_cell_ranges(const struct ranges *r)
+{
+    bool cifg = !r->run.c->in[CELL + LSTM_INPUT_TO_INPUT];
+    int32_t clip = cell_clip(&r->run);
+
+    for (size_t i = 0; i < r->run.batch * r->run.units; i++) {
+        struct range forget = r->gate[LSTM_GATE_FORGET][i];
+        struct range in = cifg ? (struct range){ INT16_MAX - forget.hi, INT16_MAX - forget.lo }
+                               : r->gate[LSTM_GATE_INPUT][i];
+        struct range kept = range_shift_right(range_product(forget, r->cell[i]), 15);
+        struct range added = range_shift_right(range_product(in, r->gate[LSTM_GATE_CELL][i]),
+                                               30 + r->run.cell_exponent);
+        struct range next = range_words(range_sum(kept, added));
+        r->cell[i] = clip > 0 ? range_clamp(next, -clip, clip) : next;
+    }
+}
+
+/* As compute_hidden() and, with a projection, project(). */
+static int output_ranges(struct ranges *r, struct why *w)
+{
+    const struct run *run = &r->run;
+    const struct call *c = run->c;
+    int8_t zero = (int8_t) call_int(c, HIDDEN_ZERO);
+    struct ball_array shifted;
+
+    for (size_t i = 0; i < run->batch * run->units; i++) {
+        struct range y = range_activation(r->cell[i], true, run->cell_exponent + 15);
+        y = range_scale(range_product(y, r->gate[LSTM_GATE_OUTPUT][i]), hidden_factor(run));
+        y = range_wrap((struct range){ y.lo - zero, y.hi - zero });
+        r->hidden[i] = range_clamp(y, INT8_MIN, INT8_MAX);
+    }
+    if (!c->in[CELL + LSTM_PROJECTION])
+        return 0;
+    TRY(cell_array(&r->k, run->batch * run->units, &shifted, w));
+    for (size_t i = 0; i < run->batch * run->units; i++) {
+        int64_t lo = r->hidden[i].lo, hi = r->hidden[i].hi, middle = lo + (hi - lo) / 2;
+        ball_put(&shifted, i, (struct ball){ (double) (middle + zero), (double) (hi - middle) });
+    }
+    TRY(multiply_ranges(r, shifted, CELL + LSTM_PROJECTION,
+                        cell_operand(&r->k, CELL + LSTM_PROJECTION_BIAS), w));
+    for (size_t i = 0; i < run->batch * run->outputs; i++) {
+        struct range y = range_scale(range_of(ball_at(&r->sums, i)), projection_factor(run));
+        int32_t state_zero = c->in[CELL + LSTM_STATE]->zero, clip = projection_clip(run);
+        y = range_clamp((struct range){ y.lo + state_zero, y.hi + state_zero }, INT8_MIN, INT8_MAX);
+        r->output[i] = clip > 0 ? range_clamp(y, -clip, clip) : y;
+    }
+    return 0;
+}
+
+/* A copy of the call with errors as multiples of the operands' units. */
+static int units_call(const struct call *c, struct call *ret_units, struct why *w)
+{
+    struct call units = *c;
+
+    units.dot_factor = 0; /* sums of products are exact */
+    units.ex = arena_alloc(c->scratch, c->n_in + 1, sizeof *units.ex);
+    for (uint32_t i = 0; units.ex && i < c->n_in; i++) {
+        if (!c->ex[i])
+            continue;
+        size_t n = tensor_count(c->arg[i]);
+        double *e = arena_alloc_raw(c->scratch, n + 1, sizeof *e);
+        if (!e)
+            return why_no_memory_for(w, "%s: %zu values", c->op->name, n);
+        for (size_t j = 0; j < n; j++) /* more than 2^32 is the same as 2^32 */
+            e[j] = fmin(c->ex[i][j] / tensor_step(c->arg[i], 0), 0x1p32);
+        units.ex[i] = e;
+    }
+    if (!units.ex)
+        return why_no_memory_for(w, "%s", c->op->name);
+    *ret_units = units;
+    return 0;
+}
+
+static struct range *new_ranges(const struct call *c, size_t n, struct why *w)
+{
+    struct range *ranges = arena_alloc(c->scratch, n + 1, sizeof *ranges);
+
+    if (!ranges)
+        why_no_memory_for(w, "%s: %zu ranges", c->op->name, n);
+    return ranges;
+}
+
+static int ranges_init(struct ranges *r, struct call *c, struct why *w)
+{
+    r->run.c = c;
+    TRY(run_init(&r->run, w));
+    TRY(units_call(c, &r->units, w));
+    r->k = (struct cell){ &r->units, cell_sequence_of(c->in[INPUT], false), DBL_EPSILON };
+    size_t n = r->run.batch * r->run.units, n_out = r->run.batch * r->run.outputs;
+    struct ball_array state = cell_operand(&r->k, CELL + LSTM_CELL_STATE);
+    for (int g = 0; g < LSTM_GATES; g++)
+        if (!(r->gate[g] = new_ranges(c, n, w)))
+            return -1;
+    TRY(cell_array(&r->k, n > n_out ? n : n_out, &r->sums, w));
+    if (!(r->cell = new_ranges(c, n, w)) || !(r->hidden = new_ranges(c, n, w)))
+        return -1;
+    r->output = r->hidden;
+    if (c->in[CELL + LSTM_PROJECTION] && !(r->output = new_ranges(c, n_out, w)))
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        r->cell[i] = range_words(range_of(ball_at(&state, i)));
+    return 0;
+}
+
+/* The largest distance of a range from a result, real. */
+static double distance(struct range a, int32_t zero, double step, double y)
+{
+    double lo = (double) (a.lo - zero) * step, hi = (double) (a.hi - zero) * step;
+
+    return bound_interval(y, lo, hi);
 }
 
 static int bound(struct call *c, struct why *w)
 {
-    static const double u = 0x1p-12;
-    struct cell k = { .c = c, .rows = cell_sequence_of(c->in[INPUT], false), .unit = u };
-    size_t width = c->letter['O'], n = k.rows.batch * width;
-    struct lstm_result r = { .stride = width };
-    struct lstm saturating = cell;
-    struct call real;
-    double unit = 1;
+    struct ranges r = { .run.c = c };
+    const struct tensor *out = c->out[OUTPUT];
 
     if (!cell_inexact(c))
         return 0;
-    TRY(real_call(c, &real, w));
-    TRY(cell_array(&k, n, &r.output, w));
-    TRY(cell_array(&k, k.rows.batch * c->letter['U'], &r.cell, w));
-    saturating.gate_limit = 8; /* Q3.12 */
-    saturating.cell_limit = 0x1p15 * (double) scale_of(c, CELL + LSTM_CELL_STATE);
-    TRY(lstm_run(&real, &saturating, k.rows, false, u, &r, w));
-    if (!c->in[CELL + LSTM_PROJECTION]) /* the output has the hidden state's stored values */
-        unit = tensor_step(c->out[OUTPUT], 0) / call_real(c, HIDDEN_SCALE);
-    for (size_t i = 0; i < n; i++) {
-        double e = r.output.e[i] * unit + fabs(r.output.x[i] * unit - c->y[OUTPUT][i]);
-        c->ey[OUTPUT][i] = c->ey[STATE_OUT][i] = bound_clean(e + hidden_error(c, i % width));
+    TRY(ranges_init(&r, c, w));
+    for (int g = 0; g < LSTM_GATES; g++) {
+        if (g == LSTM_GATE_OUTPUT)
+            update_cell_ranges(&r);
+        if (g != LSTM_GATE_INPUT || c->in[CELL + LSTM_INPUT_TO_INPUT])
+            TRY(gate_ranges(&r, g, w));
     }
-    for (size_t i = 0; i < k.rows.batch * c->letter['U']; i++)
-        c->ey[CELL_OUT][i] = bound_clean(r.cell.e[i] + fabs(r.cell.x[i] - c->y[CELL_OUT][i]));
+    TRY(output_ranges(&r, w));
+    for (size_t i = 0; i < r.run.batch * r.run.units; i++)
+        c->ey[CELL_OUT][i] =
+            distance(r.cell[i], 0, tensor_step(c->out[CELL_OUT], 0), c->y[CELL_OUT][i]);
+    for (size_t i = 0; i < r.run.batch * r.run.outputs; i++)
+        c->ey[OUTPUT][i] = c->ey[STATE_OUT][i] =
+            distance(r.output[i], out->zero, tensor_step(out, 0), c->y[OUTPUT][i]);
     return 0;
 }
 
@@ -421,7 +766,8 @@ const struct op op_QUANTIZED_LSTM = {
     .units = true,
     .error = { ERROR_EXACT, .steps = 1,
                .text = "the integer steps are the definition; one step is allowed for other "
-                       "rounding; errors of operands propagate as in the real-valued cell" },
+                       "rounding; errors of operands propagate as ranges of the integers of every "
+                       "step" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

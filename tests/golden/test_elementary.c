@@ -1,5 +1,5 @@
 /* Elementary functions: their distance from the C library's, and their exact bits, which must not
- * depend on machine or compiler. */
+ * depend on machine or compiler.  Accuracy of fixed-point functions. */
 #include <check.h>
 #include <math.h>
 #include <stdbool.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "golden/math/elementary.h"
+#include "golden/math/fixed_point.h"
 #include "tests/support/check_main.h"
 
 static double ulps_apart(double x, double y)
@@ -166,6 +167,42 @@ START_TEST(bits_are_pinned)
 }
 END_TEST
 
+static int16_t logistic(int16_t x, int bits)
+{
+    (void) bits;
+    return fixed_logistic(x);
+}
+
+static void check_drop(int16_t (*f)(int16_t, int), int bits)
+{
+    int largest = INT16_MIN;
+
+    for (int x = INT16_MIN; x <= INT16_MAX; x++) {
+        int y = f((int16_t) x, bits);
+        largest = y > largest ? y : largest;
+        ck_assert_msg(largest - y <= FIXED_ACTIVATION_DROP, "%d bits, at %d: %d after %d", bits, x,
+                      y, largest);
+    }
+}
+
+START_TEST(fixed_activations_are_nearly_monotone)
+{
+    check_drop(logistic, 0);
+    for (int bits = 0; bits <= 6; bits++)
+        check_drop(fixed_tanh, bits);
+}
+END_TEST
+
+START_TEST(fixed_inverse_root_is_accurate)
+{
+    for (int64_t x = 1; x <= INT32_MAX; x += x / 30000 + 1) {
+        struct fixed_factor f = fixed_inverse_root((int32_t) x);
+        double root = ldexp(f.mantissa, f.shift - 31) * sqrt((double) x);
+        ck_assert_msg(fabs(root - 1) < 0x1p-16, "at %d: %a", (int) x, root);
+    }
+}
+END_TEST
+
 Suite *elementary_suite(void)
 {
     TCase *t = tcase_create("functions");
@@ -176,5 +213,7 @@ Suite *elementary_suite(void)
     tcase_add_test(t, special_powers);
     tcase_add_test(t, special_values);
     tcase_add_test(t, bits_are_pinned);
+    tcase_add_test(t, fixed_activations_are_nearly_monotone);
+    tcase_add_test(t, fixed_inverse_root_is_accurate);
     return make_suite("elementary", t, NULL);
 }

@@ -224,13 +224,6 @@ static int add_sequence(const struct cell *k, int role, int weights, struct cell
     return cell_product(k, &from, &m, g->terms, &to, w);
 }
 
-/* Saturates n sums, after an operand has been added. */
-static void saturate(const struct cell *k, const struct ball_array *sum, size_t n)
-{
-    for (size_t i = 0; k->limit > 0 && i < n; i++)
-        ball_put(sum, i, ball_clip(ball_at(sum, i), k->limit));
-}
-
 int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
                    struct cell_gate *ret_gate, struct why *w)
 {
@@ -250,7 +243,6 @@ int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
     start_sums(k, &g, rows);
     TRY(add_sequence(k, roles->input, roles->weights, &g, rows, w));
     TRY(add_sequence(k, roles->aux, roles->aux_weights, &g, rows, w));
-    saturate(k, &g.sum, rows * g.units);
     TRY(cell_matrix_init(k, roles->recurrent, k->rows.time > 1, &g.recurrent, w));
     *ret_gate = g;
     return 0;
@@ -286,19 +278,16 @@ void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t,
     struct ball_array sum = ball_from(&g->sum, row * g->units);
     double u = k->unit;
 
-    saturate(k, &sum, g->units);
     for (size_t i = 0; g->peephole.x && i < g->units; i++) {
         struct ball seen = ball_product(ball_at(&g->peephole, i), ball_at(cell_state, i), u);
         ball_put(&sum, i, ball_sum(ball_at(&sum, i), seen, u));
     }
-    saturate(k, &sum, g->units);
     if (g->norm.x)
         normalise(k, &sum, g->units, g->scratch);
     for (size_t i = 0; i < g->units; i++) {
         struct ball x = ball_at(&sum, i);
         if (g->norm.x)
             x = ball_sum(ball_product(x, ball_at(&g->norm, i), u), ball_at(&g->bias, i), u);
-        x = ball_clip(x, k->limit);
         ball_put(to, i, cell_check_overflow(k, x, activation_of_cell(x, activation, u)));
     }
 }

@@ -31,8 +31,7 @@ struct cell_sequence cell_sequence_of(const struct tensor *input, bool time_majo
 struct cell {
     const struct call *c;
     struct cell_sequence rows;
-    double unit;  /* unit roundoff of the arithmetic judged; 0: no error bounds */
-    double limit; /* gate sums saturate at +-limit after each operand; 0: they do not */
+    double unit; /* unit roundoff of the arithmetic judged; 0: no error bounds */
 };
 
 /* Returns y, the activation or clip of x, with error INFINITY where x may have left the range of

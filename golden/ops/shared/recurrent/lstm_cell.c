@@ -157,7 +157,7 @@ static void update_cell(const struct run *r, size_t b)
         struct ball in = r->cifg ? ball_sum(one, minus, u) : ball_at(&r->value[LSTM_GATE_INPUT], i);
         struct ball kept = ball_product(f, ball_at(&cell, i), u);
         struct ball added = ball_product(in, ball_at(&r->value[LSTM_GATE_CELL], i), u);
-        struct ball sum = ball_clip(ball_sum(kept, added, u), r->l->cell_limit);
+        struct ball sum = ball_sum(kept, added, u);
         ball_put(&cell, i, cell_check_overflow(&r->k, sum, ball_clip(sum, r->cell_clip)));
     }
 }
@@ -225,7 +225,7 @@ static void put_all(const struct ball_array *from, size_t n, const struct ball_a
 int lstm_run(const struct call *c, const struct lstm *l, struct cell_sequence rows, bool backward,
              double unit, const struct lstm_result *result, struct why *w)
 {
-    struct run r = { .k = { c, rows, unit, l->gate_limit }, .l = l };
+    struct run r = { .k = { c, rows, unit }, .l = l };
 
     TRY(run_init(&r, w));
     bool nothing = rows.batch == 0 || r.units + r.outputs == 0;

@@ -161,8 +161,6 @@ struct lstm {
     int aux;         /* NO_OPERAND: none */
     int aux_weights; /* those of the input gate; those of the other gates follow */
     int activation, cell_clip, projection_clip; /* activation NO_OPERAND: TANH */
-    double gate_limit,
-        cell_limit; /* saturation of gate sums (struct cell) and cell state; 0: none */
 };
 
 /* For infer(): checks that operands are given in complete groups, sizes without a projection, and
