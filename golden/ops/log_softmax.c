@@ -96,8 +96,10 @@ static void bound_slice(const struct call *c, const struct slice *s, double beta
         if (ex)
             elementary_add_exp(&grown, y[i * s->step] + beta * ex[i * s->step]);
     }
-    if (ex)
-        carried = bound_clean(elementary_log(grown.sum) + grown.top);
+    if (ex) {
+        carried = elementary_log(grown.sum) + grown.top; /* rounding may make it negative */
+        carried = carried < 0 ? 0 : bound_clean(carried);
+    }
     for (size_t i = 0; i < s->len; i++) {
         double t = (x[i * s->step] - s->max) * beta, log_sum = t - y[i * s->step];
         double own = relative + bound_sum(c, s->len, 1) + 2 * u * fmax(5 * fabs(log_sum), 4) +
