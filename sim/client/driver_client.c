@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "golden/base/trace.h"
 #include "sim/base/failure_text.h"
 #include "sim/base/fence.h"
 #include "sim/client/callback_wait.h"
@@ -159,9 +160,12 @@ struct hal_prepared_model *driver_client_prepare_cached(struct driver_client *c,
         may_restore = p && !ret_end->violation[0] && p->methods && p->methods->release;
     }
     if (may_restore) {
+        TRACE_SUBTRACT(LR, PT, "release");
+        at(c, TARGET_AT_RELEASE);
         p->methods->release(p);
-        p = driver_client_prepare(c, entry, NULL, &cached, ret_end);
     }
+    if (may_restore)
+        p = driver_client_prepare(c, entry, NULL, &cached, ret_end);
     close_cache(file);
     if (p || (may_restore && ret_end->violation[0]))
         return p;

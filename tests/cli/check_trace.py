@@ -111,7 +111,7 @@ def run(halcyon, folder, *arguments, status=0):
 
 
 def check_workers(halcyon, folder):
-    run(halcyon, folder, "random", "--count", "40", "-d", "sim:cpu", "-d", "golden", "-j", "3",
+    run(halcyon, folder, "random", "--no-probe", "--count", "40", "-d", "sim:cpu", "-d", "golden", "-j", "3",
         "--trace", "a.json")
     trace = load(folder / "a.json")
     trace.assert_complete()
@@ -126,7 +126,7 @@ def check_workers(halcyon, folder):
 
 
 def check_crashes(halcyon, folder):
-    run(halcyon, folder, "random", "--count", "10", "-d", "sim:cpu?fault=crash", "-j", "2",
+    run(halcyon, folder, "random", "--no-probe", "--count", "10", "-d", "sim:cpu?fault=crash", "-j", "2",
         "--isolate", "none", "--trace", "b.json", status=1)
     # The sections in which the process died are recorded, one for each case, and one for each that is
     # confirmed.
@@ -134,7 +134,7 @@ def check_crashes(halcyon, folder):
     inner = [stack[-1]["name"] for stack in unfinished.values()]
     assert set(inner) == {"[NN_LD_PE]execute_synchronously"} and 10 <= len(inner) <= 20, inner
 
-    run(halcyon, folder, "random", "--count", "2", "-d", "sim:cpu?fault=hang", "--timeout", "1", "-j", "2",
+    run(halcyon, folder, "random", "--no-probe", "--count", "2", "-d", "sim:cpu?fault=hang", "--timeout", "1", "-j", "2",
         "--isolate", "none", "--trace", "h.json", status=1)
     inner = [stack[-1]["name"] for stack in load(folder / "h.json").unfinished().values()]
     assert set(inner) == {"[NN_LD_PE]execute_synchronously"} and 2 <= len(inner) <= 4, inner
@@ -152,7 +152,7 @@ def check_service(halcyon, folder):
     service = subprocess.Popen([halcyon, "serve", "sim:dsp", "--listen", "unix:s", "--trace", "s.json"],
                                cwd=folder, stderr=subprocess.DEVNULL)
     wait_for(folder / "s", service)
-    run(halcyon, folder, "random", "--count", "40", "-d", "unix:s", "-j", "2", "--trace", "c.json")
+    run(halcyon, folder, "random", "--no-probe", "--count", "40", "-d", "unix:s", "-j", "2", "--trace", "c.json")
     service.send_signal(signal.SIGTERM)
     assert service.wait(60) == 0
     client, served = load(folder / "c.json"), load(folder / "s.json")
@@ -165,7 +165,7 @@ def check_service(halcyon, folder):
 
 def check_killed(halcyon, folder):
     """After a kill the file has its temporary name, and the JSON array is not closed; all else holds."""
-    process = subprocess.Popen([halcyon, "random", "--count", "1000000", "-d", "sim:cpu", "-j", "2",
+    process = subprocess.Popen([halcyon, "random", "--no-probe", "--count", "1000000", "-d", "sim:cpu", "-j", "2",
                                 "--trace", "d.json", "--db", "y.db"], cwd=folder,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(3)
@@ -188,7 +188,7 @@ def check_refused(halcyon, folder):
                            halcyon], cwd=folder, text=True, capture_output=True)
     assert full.returncode == 3 and "the trace is incomplete" in full.stderr, full.stderr
     load(folder / "f.json")
-    large = subprocess.run([halcyon, "random", "--count", "200", "-d", "sim:cpu", "--trace", "g.json", "--trace-size",
+    large = subprocess.run([halcyon, "random", "--no-probe", "--count", "200", "-d", "sim:cpu", "--trace", "g.json", "--trace-size",
                             "1"], cwd=folder, text=True, capture_output=True)
     assert large.returncode == 3 and "the limit of --trace-size" in large.stderr, large.stderr
     load(folder / "g.json")
