@@ -14,6 +14,13 @@
 #include "sim/hal/hal_convert.h"
 #include "sim/hal/hal_result.h"
 
+/* Releases an object of the driver in the middle of a section, whose time does not contain it. */
+#define RELEASE(object)                                                                            \
+    do {                                                                                           \
+        TRACE_SUBTRACT(LR, PT, "release");                                                         \
+        (object)->methods->release(object);                                                        \
+    } while (0)
+
 void driver_client_init(struct driver_client *c, struct hal_driver *driver)
 {
     *c = (struct driver_client){ .driver = driver, .patience = 5 };
@@ -160,12 +167,10 @@ struct hal_prepared_model *driver_client_prepare_cached(struct driver_client *c,
         may_restore = p && !ret_end->violation[0] && p->methods && p->methods->release;
     }
     if (may_restore) {
-        TRACE_SUBTRACT(LR, PT, "release");
         at(c, TARGET_AT_RELEASE);
-        p->methods->release(p);
-    }
-    if (may_restore)
+        RELEASE(p);
         p = driver_client_prepare(c, entry, NULL, &cached, ret_end);
+    }
     close_cache(file);
     if (p || (may_restore && ret_end->violation[0]))
         return p;
@@ -244,7 +249,7 @@ static void execute_in_burst(struct execution *x)
             b->methods->execute_synchronously(b, x->request, n, identifier, x->config, x->result),
             x->end);
         release_memories(b, n ? STEP * (int64_t) (n - 1) : 0, x->end);
-        b->methods->release(b);
+        RELEASE(b);
     }
     free(identifier);
 }
@@ -281,7 +286,7 @@ static void await_fence(struct execution *x, int fence, struct hal_fenced_info *
             "the fence and get_execution_info contradict each other");
     require(e, e->status == HAL_NONE || is_unknown(x->since_launch),
             "a failed execution has launch times");
-    info->methods->release(info);
+    RELEASE(info);
 }
 
 static void execute_fenced(struct execution *x)
@@ -346,7 +351,7 @@ static void execute_twice(struct execution *x,
             first == x->end->status || x->end->status == HAL_RESOURCE_EXHAUSTED_TRANSIENT ||
                 x->config->deadline != HAL_NO_DEADLINE,
             "the second run of a reusable execution has another status");
-    e->methods->release(e);
+    RELEASE(e);
 }
 
 static void execute_reusable(struct execution *x)
