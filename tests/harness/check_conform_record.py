@@ -169,7 +169,7 @@ def wait_for(db, n):
 def check_signals(c):
     """A killed run keeps what was complete, also rules behind one in flight."""
     target = f"{c.hostile}?sleep_forever@execute_synchronously"  # version/gates; the others execute nothing
-    rules = ("basic/B2", "extension/prefixes", "version/gates", "version/device-info")
+    rules = ("basic/B3", "extension/prefixes", "version/gates", "version/device-info")
     words = [word for rule in rules for word in ("--suite", rule)]
     words += ["--timeout", "60", "-j", "2"]
     for number, status in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)):
@@ -185,13 +185,13 @@ def check_signals(c):
         assert rows(db, "SELECT verdict, count(*) FROM details GROUP BY 1") == [("hang", 1), ("pass", 3)]
     # After the last rule, while the driver is being closed.
     target = f"{c.hostile}?sleep_forever@close"
-    run = start(c, "close.db", target, "--suite", "basic/B2", "--timeout", "60")
+    run = start(c, "close.db", target, "--suite", "basic/B3", "--timeout", "60")
     wait_for("close.db", 1)
     run.send_signal(signal.SIGINT)
     out = run.communicate()[0]
     assert run.returncode == 130 and "interrupted" in out, f"exit status {run.returncode}\n{out}"
     assert rows("close.db", "SELECT count(*), count(finished) FROM runs") == [(1, 0)]
-    c.run("conform", "-d", target, "--db", "close.db", "--suite", "basic/B2", "--resume")
+    c.run("conform", "-d", target, "--db", "close.db", "--suite", "basic/B3", "--resume")
     assert rows("close.db", "SELECT count(*), count(finished) FROM runs") == [(1, 1)]
 
 
