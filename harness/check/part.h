@@ -11,7 +11,7 @@
 /* An operation of a subgraph, with the inputs of one of its executions. */
 struct body_call {
     uint32_t graph, operation;
-    uint64_t call;     /* the how-manieth execution of the operation, from 1 on */
+    uint64_t call;     /* which execution of the operation, from 1 on */
     struct tensor *in; /* in calling order; .data NULL: omitted */
 };
 
