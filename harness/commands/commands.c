@@ -26,7 +26,7 @@ const struct command command_table[] = {
       "Graphs are drawn for the targets: each is asked at the start what it supports, as by\n"
       "'halcyon probe', and graph i is drawn for target i modulo their number. Names have a "
       "digest\n"
-      "of the answers, as in random/v1/for=ab12cd34ef567890/s7/i123; the answers are kept in the\n"
+      "of the answers, as in random/v2/for=ab12cd34ef567890/s7/i123; the answers are kept in the\n"
       "results database. --no-probe draws for any driver.\n"
       "Results are judged against the reference, within an error bound computed for each element\n"
       "(bound). Verdicts are written to the results database.",
