@@ -54,8 +54,9 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
     const struct hal_performance none = { 0, 0 };
 
     (void) self;
+    failure_clear();
     if (!has_entry(version, HAL_1_0))
-        return HAL_INVALID_ARGUMENT;
+        return failure_of(HAL_INVALID_ARGUMENT, "the driver lacks this HAL version");
     *ret_capabilities = capabilities;
     if (version < HAL_1_3) {
         ret_capabilities->if_performance = ret_capabilities->while_performance = none;
