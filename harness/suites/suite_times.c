@@ -500,7 +500,7 @@ static const struct of_loops
 /* ---- short time-outs end a loop soon: long before the default time-out */
 
 enum { PROMPT_RUNS = 3 };
-static const uint64_t prompt_ns = SECOND * 3 / 2;
+static const uint64_t prompt_ns = SECOND;
 
 /* The shortest of some runs, as other processes may keep the processor. */
 static uint64_t shortest_run(struct conform *c, struct conform_subject *s,

@@ -614,7 +614,7 @@ static const struct fault rows[] = {
           "convolutions: dilation is taken as 1; all devices", .before = ignore_dilation),
     FAULT("activation-lost", "numbers", RULES("random/operations"),
           "fused activations are not applied; all devices", .before = lose_activation),
-    FAULT("corners-ignored", "numbers", RULES("generated/judged"),
+    FAULT("corners-ignored", "numbers", RULES("random/operations"),
           "RESIZE_BILINEAR ignores align_corners; all devices", .before = ignore_corners),
     FAULT("bias-lost", "numbers", RULES("random/operations"),
           "convolutions and matrix products add no bias; all devices", .before = lose_bias),
