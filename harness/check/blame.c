@@ -77,8 +77,9 @@ static bool run_example(struct search *s, const struct example *e)
     return blame_is_alike(s->failed, &s->of);
 }
 
-/* Runs n operations of the main graph; false also when the limits are reached. */
-static bool run_part(struct search *s, const uint32_t *operation, uint32_t n)
+/* Runs n operations of the main graph, or, if n is 0, that body_call; false also when the limits
+ * are reached. */
+static bool run_made(struct search *s, const uint32_t *operation, uint32_t n, uint32_t body)
 {
     struct check *c = s->c;
     struct arena_mark mark = arena_mark(c->arena);
@@ -87,27 +88,23 @@ static bool run_part(struct search *s, const uint32_t *operation, uint32_t n)
 
     if (!may_run(s))
         return false;
-    s->broken = part_make(c->parts, operation, n, c->arena, &e, s->w) < 0;
+    int made = n ? part_make(c->parts, operation, n, c->arena, &e, s->w)
+                 : part_make_body(c->parts, body, c->arena, &e, s->w);
+    s->broken = made < 0;
     if (!s->broken)
         fails = run_example(s, &e);
     arena_rewind(c->arena, mark);
     return fails;
 }
 
+static bool run_part(struct search *s, const uint32_t *operation, uint32_t n)
+{
+    return run_made(s, operation, n, 0);
+}
+
 static bool run_body(struct search *s, uint32_t body)
 {
-    struct check *c = s->c;
-    struct arena_mark mark = arena_mark(c->arena);
-    struct example e;
-    bool fails = false;
-
-    if (!may_run(s))
-        return false;
-    s->broken = part_make_body(c->parts, body, c->arena, &e, s->w) < 0;
-    if (!s->broken)
-        fails = run_example(s, &e);
-    arena_rewind(c->arena, mark);
-    return fails;
+    return run_made(s, NULL, 0, body);
 }
 
 /* ---- one operation */

@@ -388,8 +388,8 @@ static void watch_blame(void *user)
     worker_pool_allow(b->s->link, check_extra_ns(b->check));
 }
 
-/* Whether the operation is searched for that a failure comes from: not if the driver could end this
- * process, which nobody watches. */
+/* Whether to search for the operation that a failure comes from: not where a driver that crashes or
+ * hangs again would end a process whose death is not handled. */
 static bool may_blame(const struct worker_state *s, const struct check *check, uint32_t t,
                       const struct check_result *failed)
 {
