@@ -114,3 +114,17 @@ int output_file_close(struct output_file *f, bool keep, struct why *w)
     forget(f);
     return failed;
 }
+
+int output_file_write(const char *path, const char *text, size_t length, struct why *w)
+{
+    struct output_file f = { .to = stdout };
+    int failed = 0;
+    if (path)
+        TRY(output_file_open(path, &f, w));
+    if (fwrite(text, 1, length, f.to) != length || fflush(f.to) != 0)
+        failed = why_fail(w, WHY_SYSTEM, "%s: cannot be written: %s", path ? path : "stdout",
+                          strerror(errno));
+    if (path && output_file_close(&f, !failed, w) < 0)
+        return -1;
+    return failed;
+}

@@ -23,5 +23,7 @@ int output_file_open(const char *path, struct output_file *ret_file, struct why 
 /* Closes the file and gives it its name.  keep false: removes it; a file that had the name before
  * stays.  Fails if anything could not be written; then it is removed, too. */
 int output_file_close(struct output_file *f, bool keep, struct why *w);
+/* Writes a whole text to such a file.  path NULL: to stdout. */
+int output_file_write(const char *path, const char *text, size_t length, struct why *w);
 
 #endif

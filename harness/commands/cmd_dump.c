@@ -1,5 +1,4 @@
 /* halcyon dump: a model as a graph, a specification or a corpus line. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,24 +97,6 @@ static int put_cases(const struct options *o, const struct cases *c, FILE *to, s
     return failed;
 }
 
-static int put_text(FILE *to, const char *name, const char *text, size_t length, struct why *w)
-{
-    if (fwrite(text, 1, length, to) == length && fflush(to) == 0)
-        return 0;
-    return why_fail(w, WHY_SYSTEM, "%s: cannot be written: %s", name, strerror(errno));
-}
-
-/* Called with the complete text, so that a failed conversion leaves no partial file. */
-static int write_out(const struct options *o, const char *text, size_t length, struct why *w)
-{
-    struct output_file f;
-    if (!o->output)
-        return put_text(stdout, "stdout", text, length, w);
-    TRY(output_file_open(o->output, &f, w));
-    int failed = put_text(f.to, o->output, text, length, w);
-    return output_file_close(&f, !failed, w) < 0 ? -1 : failed;
-}
-
 static int dump(const struct options *o, struct cases *c, struct why *w)
 {
     TRY(options_expect(o, 1, 1, "PATH", w));
@@ -132,7 +113,7 @@ static int dump(const struct options *o, struct cases *c, struct why *w)
     if (fclose(memory) != 0 && !failed)
         failed = why_no_memory(w);
     if (!failed)
-        failed = write_out(o, text, length, w);
+        failed = output_file_write(o->output, text, length, w); /* complete, or nothing */
     free(text);
     return failed;
 }

@@ -1,5 +1,4 @@
 /* halcyon probe: what a target supports, as a file that random graphs can be drawn for. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,23 +8,6 @@
 #include "harness/commands/commands.h"
 #include "harness/run/devices.h"
 #include "harness/run/support_probe.h"
-
-static int write_set(const struct options *o, const char *text, struct why *w)
-{
-    struct output_file f;
-    if (!o->output) {
-        fputs(text, stdout);
-        return fflush(stdout) == 0
-                   ? 0
-                   : why_fail(w, WHY_SYSTEM, "stdout: cannot be written: %s", strerror(errno));
-    }
-    TRY(output_file_open(o->output, &f, w));
-    bool written = fputs(text, f.to) >= 0;
-    int failed = output_file_close(&f, written, w);
-    if (!written && !failed)
-        failed = why_fail(w, WHY_SYSTEM, "%s: cannot be written: %s", o->output, strerror(errno));
-    return failed;
-}
 
 static int probe(const struct options *o, struct support_probe *p, struct why *w)
 {
@@ -48,7 +30,8 @@ static int probe(const struct options *o, struct support_probe *p, struct why *w
             randgraph_probe_rows(), (unsigned long long) p->asked, p->seconds);
     if (p->note[0])
         fprintf(stderr, "  %s\n", p->note);
-    return write_set(o, randgraph_support_text(p->set), w);
+    const char *text = randgraph_support_text(p->set);
+    return output_file_write(o->output, text, strlen(text), w);
 }
 
 int cmd_probe(const struct options *o)

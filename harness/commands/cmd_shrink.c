@@ -1,7 +1,5 @@
 /* halcyon shrink: a failing case, made as small and plain as it can be. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "golden/base/output_file.h"
 #include "golden/base/text_escape.h"
@@ -45,20 +43,6 @@ static void print_result(const struct options *o, const struct shrunk *s)
 }
 
 /* Writes the complete text, so that a failure leaves no partial file. */
-static int write_out(const struct options *o, const char *text, size_t length, struct why *w)
-{
-    struct output_file f = { .to = stdout };
-    if (o->output)
-        TRY(output_file_open(o->output, &f, w));
-    bool written = fwrite(text, 1, length, f.to) == length && fflush(f.to) == 0;
-    int failed = written ? 0
-                         : why_fail(w, WHY_SYSTEM, "%s: cannot be written: %s",
-                                    o->output ? o->output : "stdout", strerror(errno));
-    if (o->output && output_file_close(&f, written, w) < 0)
-        return -1;
-    return failed;
-}
-
 static int write_shrunk(const struct options *o, const struct shrunk *s,
                         const struct shrink_request *request, struct why *w)
 {
@@ -71,7 +55,7 @@ static int write_shrunk(const struct options *o, const struct shrunk *s,
     if (fclose(memory) != 0 && !failed)
         failed = why_no_memory(w);
     if (!failed)
-        failed = write_out(o, text, length, w);
+        failed = output_file_write(o->output, text, length, w);
     free(text);
     return failed;
 }
