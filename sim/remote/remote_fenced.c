@@ -109,7 +109,7 @@ static int take_fence(struct remote_call *q, struct shared_pools *shared, int *r
 {
     int service_fence = wire_take_fd(&q->reply_fds, q->reply->fd);
 
-    if (service_fence >= 0 && shared_pools_have_outputs(shared)) {
+    if (service_fence >= 0 && shared) {
         *ret_fence = relay_fence(q->r, service_fence, shared);
         if (*ret_fence >= 0)
             return 0;
@@ -153,6 +153,7 @@ struct input_relay {
     struct remote *r;
     struct fence local_fence;
     struct shared_pools *shared;
+    uint32_t execution; /* shared_pools_execution() */
     uint32_t n;
     int wait_for[];
 };
@@ -172,7 +173,7 @@ static void *relay_inputs(void *argument)
     bool ok = fence_wait_or_stop(l->n, l->wait_for, HAL_NO_TIME, r->stop) == 1;
 
     if (ok)
-        shared_pools_copy_in(l->shared);
+        shared_pools_copy_in_late(l->shared, l->execution);
     fence_complete(&l->local_fence, ok);
     input_relay_free(l);
     remote_end_thread(r);
@@ -188,6 +189,7 @@ static struct input_relay *input_relay_new(struct remote *r, uint32_t n, const i
         return NULL;
     l->r = r;
     l->shared = shared_pools_ref(shared);
+    l->execution = shared_pools_execution(shared);
     for (; l->n < n; l->n++)
         if ((l->wait_for[l->n] = fcntl(fences[l->n], F_DUPFD_CLOEXEC, 0)) < 0)
             break;

@@ -1,5 +1,6 @@
 #include "sim/remote/shared_pools.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ struct region {
 struct shared_pools {
     atomic_uint references;
     atomic_bool is_taken;
+    pthread_mutex_t mutex;
+    uint32_t execution; /* under mutex: how many have ended */
     int fd;
     uint8_t *address;
     size_t size;
@@ -52,6 +55,7 @@ static int put_into_file(struct hal_memory *const *memory, uint32_t n,
     if (!s)
         return why_no_memory(w);
     s->references = 1;
+    pthread_mutex_init(&s->mutex, NULL);
     s->fd = -1;
     for (uint32_t i = 0; rc == 0 && i < n; i++)
         rc = place(s, memory[i], w);
@@ -150,6 +154,16 @@ void shared_pools_copy_in(const struct shared_pools *s)
     }
 }
 
+void shared_pools_copy_in_late(struct shared_pools *s, uint32_t execution)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->mutex);
+    if (s->execution == execution)
+        shared_pools_copy_in(s);
+    pthread_mutex_unlock(&s->mutex);
+}
+
 void shared_pools_copy_out(const struct shared_pools *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++)
@@ -168,14 +182,6 @@ bool shared_pools_are_intact(const struct shared_pools *s)
     return true;
 }
 
-bool shared_pools_have_outputs(const struct shared_pools *s)
-{
-    for (uint32_t i = 0; s && i < s->n; i++)
-        if (is_output(&s->region[i]))
-            return true;
-    return false;
-}
-
 bool shared_pools_lock(struct shared_pools *s)
 {
     return !s || !atomic_exchange(&s->is_taken, true);
@@ -183,8 +189,22 @@ bool shared_pools_lock(struct shared_pools *s)
 
 void shared_pools_unlock(struct shared_pools *s)
 {
-    if (s)
-        atomic_store(&s->is_taken, false);
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->mutex);
+    s->execution++;
+    pthread_mutex_unlock(&s->mutex);
+    atomic_store(&s->is_taken, false);
+}
+
+uint32_t shared_pools_execution(struct shared_pools *s)
+{
+    if (!s)
+        return 0;
+    pthread_mutex_lock(&s->mutex);
+    const uint32_t execution = s->execution;
+    pthread_mutex_unlock(&s->mutex);
+    return execution;
 }
 
 struct shared_pools *shared_pools_ref(struct shared_pools *s)
@@ -202,6 +222,7 @@ void shared_pools_unref(struct shared_pools *s)
         munmap(s->address, s->size);
     if (s->fd >= 0)
         close(s->fd);
+    pthread_mutex_destroy(&s->mutex);
     free(s->regions.span);
     free(s);
 }
