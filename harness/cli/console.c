@@ -10,6 +10,7 @@
 #include "golden/base/clock.h"
 #include "golden/base/text_escape.h"
 #include "harness/check/blame.h"
+#include "harness/check/json_value.h"
 
 double console_now(void)
 {
@@ -76,24 +77,6 @@ void console_progress(struct console *c, uint64_t done)
 
 /* ---- JSON */
 
-/* JSON has neither infinities nor NaN: they become strings. */
-static json_t *number(double x)
-{
-    if (isnan(x))
-        return json_string("NaN");
-    if (isinf(x))
-        return json_string(x < 0 ? "-Infinity" : "Infinity");
-    return json_real(x);
-}
-
-struct json_t *console_text_json(const char *text)
-{
-    char *escaped = text_escaped(TEXT_JSON, text);
-    json_t *s = escaped ? json_string(escaped) : NULL;
-    free(escaped);
-    return s;
-}
-
 void console_json_line(json_t *object)
 {
     json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII);
@@ -105,7 +88,7 @@ void console_json_line(json_t *object)
 static void set_text(json_t *o, const char *key, const char *from)
 {
     if (from && *from)
-        json_object_set_new(o, key, console_text_json(from));
+        json_object_set_new(o, key, json_value_text(from));
 }
 
 /* The operations that a failure comes from, and their own worst element. */
@@ -116,17 +99,17 @@ static void set_blamed(json_t *o, const struct blamed *b)
         json_object_set_new(blamed, "operations", json_integer(b->count));
         json_object_set_new(blamed, "graph", json_integer(b->graph));
         json_object_set_new(blamed, "index", json_integer(b->operation));
-        json_object_set_new(blamed, "operation", console_text_json(b->name));
-        json_object_set_new(blamed, "type", console_text_json(b->type));
+        json_object_set_new(blamed, "operation", json_value_text(b->name));
+        json_object_set_new(blamed, "type", json_value_text(b->type));
     }
     set_text(blamed, "why", b->why);
     if (b->count && b->output >= 0) {
         json_object_set_new(blamed, "output", json_integer(b->output));
         json_object_set_new(blamed, "place", json_string(b->place));
-        json_object_set_new(blamed, "expected", number(b->expected));
-        json_object_set_new(blamed, "actual", number(b->actual));
-        json_object_set_new(blamed, "bound", number(b->bound));
-        json_object_set_new(blamed, "ratio", number(b->ratio));
+        json_object_set_new(blamed, "expected", json_value_number(b->expected));
+        json_object_set_new(blamed, "actual", json_value_number(b->actual));
+        json_object_set_new(blamed, "bound", json_value_number(b->bound));
+        json_object_set_new(blamed, "ratio", json_value_number(b->ratio));
     }
     if (json_object_size(blamed))
         json_object_set(o, "blamed", blamed);
@@ -137,13 +120,13 @@ struct json_t *console_verdict_json(const char *name, const char *target,
                                     const struct check_result *r, const struct verdict_texts *texts)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "case", console_text_json(name));
-    json_object_set_new(o, "target", console_text_json(target));
+    json_object_set_new(o, "case", json_value_text(name));
+    json_object_set_new(o, "target", json_value_text(target));
     json_object_set_new(o, "verdict", json_string(verdict_name[r->verdict]));
     if (r->verdict == VERDICT_FLAKY || (r->verdict == VERDICT_WAIVED && r->was != VERDICT_WAIVED))
         json_object_set_new(o, "was", json_string(verdict_name[r->was]));
-    json_object_set_new(o, "why", console_text_json(r->why));
-    json_object_set_new(o, "ms", number(round(r->ms * 1e3) / 1e3));
+    json_object_set_new(o, "why", json_value_text(r->why));
+    json_object_set_new(o, "ms", json_value_number(round(r->ms * 1e3) / 1e3));
     json_object_set_new(o, "judge", json_string(judge_name[r->judge]));
     json_object_set_new(o, "stage", json_string(r->stage));
     json_object_set_new(o, "status", json_string(r->status));
@@ -155,12 +138,12 @@ struct json_t *console_verdict_json(const char *name, const char *target,
         json_object_set_new(o, "output", json_integer(r->output));
         json_object_set_new(o, "element", json_integer((json_int_t) r->element));
         json_object_set_new(o, "place", json_string(r->place));
-        json_object_set_new(o, "operation", console_text_json(r->operation));
+        json_object_set_new(o, "operation", json_value_text(r->operation));
         json_object_set_new(o, "type", json_string(r->type));
-        json_object_set_new(o, "expected", number(r->expected));
-        json_object_set_new(o, "actual", number(r->actual));
-        json_object_set_new(o, "bound", number(r->bound));
-        json_object_set_new(o, "ratio", number(r->ratio));
+        json_object_set_new(o, "expected", json_value_number(r->expected));
+        json_object_set_new(o, "actual", json_value_number(r->actual));
+        json_object_set_new(o, "bound", json_value_number(r->bound));
+        json_object_set_new(o, "ratio", json_value_number(r->ratio));
     }
     set_blamed(o, &r->blamed);
     set_text(o, "replay", texts->replay);
@@ -289,8 +272,8 @@ static json_t *unloaded_json(const struct cases *c)
     json_t *list = json_array();
     for (size_t i = 0; i < c->n_unloaded; i++) {
         json_t *file = json_object();
-        json_object_set_new(file, "file", console_text_json(c->unloaded[i].file));
-        json_object_set_new(file, "why", console_text_json(c->unloaded[i].why));
+        json_object_set_new(file, "file", json_value_text(c->unloaded[i].file));
+        json_object_set_new(file, "why", json_value_text(c->unloaded[i].why));
         json_array_append_new(list, file);
     }
     return list;
@@ -302,11 +285,11 @@ static json_t *buckets_json(const struct summary *s)
     for (uint32_t i = 0; i < s->n_buckets; i++) {
         const struct bucket_count *b = &s->bucket[i];
         json_t *o = json_object();
-        json_object_set_new(o, "target", console_text_json(s->target[b->target]));
-        json_object_set_new(o, "bucket", b->bucket ? console_text_json(b->bucket) : json_null());
+        json_object_set_new(o, "target", json_value_text(s->target[b->target]));
+        json_object_set_new(o, "bucket", b->bucket ? json_value_text(b->bucket) : json_null());
         json_object_set_new(o, "verdicts", json_integer((json_int_t) b->n));
         if (b->first)
-            json_object_set_new(o, "case", console_text_json(b->first));
+            json_object_set_new(o, "case", json_value_text(b->first));
         json_array_append_new(list, o);
     }
     return list;
@@ -321,12 +304,12 @@ static void summary_json(const struct summary *s, const struct totals *all)
     json_object_set_new(o, "cases", json_integer((json_int_t) s->n_cases));
     json_object_set_new(o, "not_run", json_integer((json_int_t) s->not_run));
     set_text(o, "ended", s->ended);
-    json_object_set_new(o, "seconds", number(round(s->seconds * 1e3) / 1e3));
+    json_object_set_new(o, "seconds", json_value_number(round(s->seconds * 1e3) / 1e3));
     json_t *line = json_object(), *notes = json_array();
     for (uint32_t i = 0; i < s->n_notes; i++) {
         json_t *note = json_object();
-        json_object_set_new(note, "target", console_text_json(s->target[s->note[i].target]));
-        json_object_set_new(note, "text", console_text_json(s->note[i].text));
+        json_object_set_new(note, "target", json_value_text(s->target[s->note[i].target]));
+        json_object_set_new(note, "text", json_value_text(s->note[i].text));
         json_array_append_new(notes, note);
     }
     if (s->n_notes)

@@ -38,8 +38,6 @@ struct verdict_texts {
 /* Prints one verdict, as the verbosity or JSON requires. */
 void console_verdict(struct console *c, const char *name, const char *target,
                      const struct check_result *r, const struct verdict_texts *texts);
-/* A JSON string of text from outside; NULL: out of memory. */
-struct json_t *console_text_json(const char *text);
 /* A verdict as a JSON object. */
 struct json_t *console_verdict_json(const char *name, const char *target,
                                     const struct check_result *r,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/check/json_value.h"
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
 #include "harness/policy/run_diff.h"
@@ -272,13 +273,13 @@ static json_t *real_json(double x)
 static json_t *side_json(const struct diff_side *s, const char *path)
 {
     json_t *j = json_object();
-    json_object_set_new(j, "database", console_text_json(path));
+    json_object_set_new(j, "database", json_value_text(path));
     json_object_set_new(j, "run",
                         s->filter.run ? json_integer((json_int_t) s->run.run) : json_null());
-    json_object_set_new(j, "command", console_text_json(s->run.command));
-    json_object_set_new(j, "started", console_text_json(s->run.started));
+    json_object_set_new(j, "command", json_value_text(s->run.command));
+    json_object_set_new(j, "started", json_value_text(s->run.started));
     json_object_set_new(j, "finished", json_boolean(*s->run.finished));
-    json_object_set_new(j, "version", console_text_json(s->run.version));
+    json_object_set_new(j, "version", json_value_text(s->run.version));
     return j;
 }
 
@@ -288,10 +289,10 @@ static json_t *case_json(const struct diff_case *c)
         return json_null();
     json_t *j = json_object();
     json_object_set_new(j, "verdict", json_string(verdict_name[c->class.verdict]));
-    json_object_set_new(j, "stage", console_text_json(c->class.stage));
-    json_object_set_new(j, "status", console_text_json(c->class.status));
+    json_object_set_new(j, "stage", json_value_text(c->class.stage));
+    json_object_set_new(j, "status", json_value_text(c->class.status));
     json_object_set_new(j, "operation",
-                        *c->class.operation ? console_text_json(c->class.operation) : json_null());
+                        *c->class.operation ? json_value_text(c->class.operation) : json_null());
     json_object_set_new(j, "ms", real_json(c->ms));
     json_object_set_new(j, "ratio", real_json(c->ratio));
     return j;
@@ -305,7 +306,7 @@ static json_t *changes_json(const struct target_diff *d, enum change kind)
         if (x->change != kind)
             continue;
         json_t *j = json_object();
-        json_object_set_new(j, "case", console_text_json(x->b ? x->b->name : x->a->name));
+        json_object_set_new(j, "case", json_value_text(x->b ? x->b->name : x->a->name));
         json_object_set_new(j, "a", case_json(x->a));
         json_object_set_new(j, "b", case_json(x->b));
         json_array_append_new(all, j);
@@ -329,12 +330,12 @@ static json_t *quantity_json(const struct quantity_diff *d)
     json_t *j = shift_json(&d->all), *operations = json_array(), *cases = json_array();
     for (uint32_t i = 0; i < d->n_operations; i++) {
         json_t *x = shift_json(&d->operation[i].shift);
-        json_object_set_new(x, "operation", console_text_json(d->operation[i].operation));
+        json_object_set_new(x, "operation", json_value_text(d->operation[i].operation));
         json_array_append_new(operations, x);
     }
     for (uint32_t i = 0; i < d->n_cases; i++) {
         json_t *x = json_object();
-        json_object_set_new(x, "case", console_text_json(d->cases[i].b->name));
+        json_object_set_new(x, "case", json_value_text(d->cases[i].b->name));
         json_object_set_new(x, "a", real_json(d->cases[i].before));
         json_object_set_new(x, "b", real_json(d->cases[i].after));
         json_array_append_new(cases, x);
@@ -347,8 +348,8 @@ static json_t *quantity_json(const struct quantity_diff *d)
 static json_t *target_json(const struct target_diff *d)
 {
     json_t *j = json_object();
-    json_object_set_new(j, "a", console_text_json(d->a));
-    json_object_set_new(j, "b", console_text_json(d->b));
+    json_object_set_new(j, "a", json_value_text(d->a));
+    json_object_set_new(j, "b", json_value_text(d->b));
     json_object_set_new(j, "in_both", json_integer((json_int_t) d->in_both));
     for (int k = 0; k < CHANGE_KINDS; k++)
         json_object_set_new(j, change_name[k], changes_json(d, (enum change) k));
@@ -363,7 +364,7 @@ static json_t *unpaired_json(const struct diff_command *c, int side)
     json_t *all = json_array();
     for (uint32_t i = 0; i < run->n_targets; i++)
         if (!c->paired[side][i])
-            json_array_append_new(all, console_text_json(run->target[i].uri));
+            json_array_append_new(all, json_value_text(run->target[i].uri));
     return all;
 }
 

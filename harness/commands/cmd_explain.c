@@ -1,4 +1,5 @@
 /* halcyon explain: what a driver computed instead of the right results of a case. */
+#include <jansson.h>
 #include <stdio.h>
 
 #include "golden/base/text_escape.h"
@@ -25,7 +26,8 @@ static int explain_on(const struct options *o, const struct example *e, const ch
 {
     struct explain_options options = { .judge = o->judge,
                                        .values = o->values,
-                                       .element = o->element };
+                                       .element = o->element,
+                                       .json = o->json ? json_object() : NULL };
     struct target *t = NULL;
     struct buffer text = { 0 };
     struct check_result r;
@@ -36,11 +38,15 @@ static int explain_on(const struct options *o, const struct example *e, const ch
     if (!failed)
         failed = explain_case(e, t, &options, &text, &r, w);
     if (!failed) {
-        text_put(stdout, TEXT_LINES, buffer_text(&text), 0);
+        if (!o->json)
+            text_put(stdout, TEXT_LINES, buffer_text(&text), 0);
+        else
+            console_json_line(json_incref(options.json));
         *ret_conforms = *ret_conforms && verdict_conforming(r.verdict);
         if (r.verdict == VERDICT_ERROR)
             failed = why_fail(w, WHY_SYSTEM, "%s", r.why);
     }
+    json_decref(options.json);
     buffer_done(&text);
     target_free(options.second);
     target_free(t);
@@ -59,7 +65,7 @@ static int explain_all(struct found_case *p, bool *ret_conforms, struct why *w)
     for (uint64_t i = 0; !failed && i < p->cases.n; i++) {
         failed = cases_get(&p->cases, i, a, &e, w);
         for (uint32_t t = 0; !failed && t < o->n_targets; t++) {
-            if (i || t)
+            if ((i || t) && !o->json)
                 putchar('\n');
             failed = explain_on(o, &e, o->target[t], ret_conforms, w);
         }

@@ -8,6 +8,7 @@
 #include "harness/check/blame.h"
 #include "harness/check/part.h"
 #include "harness/check/per_op_check.h"
+#include "harness/explain/explain_json.h"
 #include "harness/explain/subject.h"
 #include "harness/explain/value_text.h"
 
@@ -121,7 +122,7 @@ static int explain_output(struct explaining *x, const struct example *e, const s
                           const struct tensor *actual, uint32_t output, struct why *w)
 {
     struct subject *s = arena_alloc(x->arena, 1, sizeof *s);
-    struct explained what = { .values = x->o->values };
+    struct explained what = { .values = x->o->values, .json = x->o->json };
 
     if (!s)
         return why_no_memory(w);
@@ -248,6 +249,14 @@ static bool is_wrong(const struct alone *a)
     return !verdict_conforming(a->result.verdict);
 }
 
+/* NAN: it is not known. */
+static double bound_in_case(const struct explaining *x, uint32_t i)
+{
+    return x->in_case && i < x->c->example->model.graph[0].n_operations
+               ? x->in_case[x->c->parts->order[i]]
+               : NAN;
+}
+
 static void put_operations(struct explaining *x)
 {
     uint32_t wrong = 0;
@@ -259,6 +268,8 @@ static void put_operations(struct explaining *x)
         wrong, x->n_alone);
     for (uint32_t i = 0; i < x->n_alone; i++) {
         const struct alone *a = &x->alone[i];
+        const double in_case = bound_in_case(x, i);
+        explain_json_operation(x->o->json, a->name, &a->result, in_case);
         if (x->n_alone > 40 && !is_wrong(a))
             continue;
         buffer_printf(x->to, "    %s: %s", a->name, verdict_name[a->result.verdict]);
@@ -268,9 +279,8 @@ static void put_operations(struct explaining *x)
                           (unsigned long long) a->result.checked, a->result.ratio, a->result.bound);
         else if (a->result.why[0] && (!i || strcmp(a->result.why, a[-1].result.why) != 0))
             buffer_printf(x->to, ", %s", a->result.why);
-        if (i < x->c->example->model.graph[0].n_operations && x->in_case &&
-            !isnan(x->in_case[x->c->parts->order[i]]))
-            buffer_printf(x->to, ", in the case %.3g", x->in_case[x->c->parts->order[i]]);
+        if (!isnan(in_case))
+            buffer_printf(x->to, ", in the case %.3g", in_case);
         buffer_puts(x->to, "\n");
     }
     if (x->n_alone > 40)
@@ -296,6 +306,7 @@ static int explain_together(struct explaining *x, const struct check_result *r,
     }
     const struct blamed blamed = blame_summary(x->c, &b);
     buffer_printf(x->to, "    right alone, wrong together: %s\n", blamed.name);
+    explain_json_part(x->o->json, blamed.name);
     const uint32_t writer = r->output >= 0 ? x->c->writer[r->output] : UINT32_MAX;
     if (r->verdict != VERDICT_FAIL || writer == UINT32_MAX || !out || !x->c->have_result ||
         part_is_control(x->c->parts, writer))
@@ -367,6 +378,7 @@ static int explain(struct explaining *x, struct check_result *r, const struct te
     struct why why;
     bool any = false;
 
+    explain_json_verdict(x->o->json, x->c->example, x->t, r);
     TRY(judge_as_asked(x, r, w));
     put_verdict(x, r);
     if (r->verdict == VERDICT_ERROR || r->verdict == VERDICT_UNSUPPORTED || !x->c->plan)
@@ -404,6 +416,7 @@ int explain_case(const struct example *e, struct target *t, const struct explain
         check_done(&c);
     }
     arena_free(x.arena);
+    explain_json_verdict(o->json, e, t, &r);
     *ret_result = r;
     return failed;
 }

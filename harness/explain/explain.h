@@ -10,6 +10,7 @@ struct explain_options {
     bool values;           /* also print every element of every operand */
     const char *element;   /* of the first wrong operation: "12" or "0,3,2"; NULL: the worst */
     struct target *second; /* another target, whose results are shown beside; NULL: none */
+    struct json_t *json;   /* an object that gets the same as members; NULL: none */
 };
 
 /* Runs the example on the target, then each of its operations alone, and appends the explanation.
@@ -25,6 +26,7 @@ struct explained {
     bool values;
     const struct tensor *second; /* the outputs of another target; NULL: none */
     const char *second_name;
+    struct json_t *json; /* of the options */
 };
 int explain_subject(const struct subject *s, const struct explained *x, struct buffer *to,
                     struct why *w);

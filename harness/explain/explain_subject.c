@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "harness/explain/explain.h"
+#include "harness/explain/explain_json.h"
 #include "harness/explain/hypotheses.h"
 #include "harness/explain/pattern.h"
 #include "harness/explain/terms.h"
@@ -115,6 +116,7 @@ static void put_second(const struct subject *s, const struct explained *x, struc
         "\nSecond opinion, %s\n    of the %zu wrong elements it has %zu as the reference, "
         "%zu as the device\n",
         x->second_name, s->n_wrong, like_reference, like_device);
+    explain_json_second(x->json, x->second_name, like_reference, like_device);
 }
 
 /* ---- terms and hypotheses */
@@ -146,16 +148,15 @@ static void put_finding(const struct subject *s, const struct hypothesis_result 
                       f->contradicted);
 }
 
-static int put_hypotheses(const struct subject *s, struct buffer *to, struct why *w)
+static void put_hypotheses(const struct subject *s, const struct hypothesis_results *all,
+                           struct buffer *to)
 {
-    struct hypothesis_results all;
     int n = 0;
 
-    TRY(hypotheses_try(s, &all, w));
-    while (n < all.n && all.best[n].matches)
+    while (n < all->n && all->best[n].matches)
         n++;
-    buffer_printf(to, "\nHypotheses: %d of %d apply to this operation and its values\n", all.tried,
-                  all.of);
+    buffer_printf(to, "\nHypotheses: %d of %d apply to this operation and its values\n", all->tried,
+                  all->of);
     if (n)
         buffer_printf(to, "    %s:\n",
                       n == 1 ? "one explains every element of the device"
@@ -164,25 +165,31 @@ static int put_hypotheses(const struct subject *s, struct buffer *to, struct why
     else
         buffer_puts(to, "    none of them explains every element of the device\n");
     for (int i = 0; i < n; i++)
-        put_finding(s, &all.best[i], to);
-    if (n == 0 && all.n)
+        put_finding(s, &all->best[i], to);
+    if (n == 0 && all->n)
         buffer_puts(to, "    partly:\n");
-    for (int i = 0; n == 0 && i < all.n && i < 4; i++)
-        put_finding(s, &all.best[i], to);
-    if (all.too_large)
+    for (int i = 0; n == 0 && i < all->n && i < 4; i++)
+        put_finding(s, &all->best[i], to);
+    if (all->too_large)
         buffer_printf(to, "    not all variants of %d were computed: the operands are large\n",
-                      all.too_large);
-    return 0;
+                      all->too_large);
 }
 
 int explain_subject(const struct subject *s, const struct explained *x, struct buffer *to,
                     struct why *w)
 {
+    struct hypothesis_results all;
+    struct buffer pattern = { 0 };
+
+    TRY(hypotheses_try(s, &all, w));
     put_operands(s, x, to);
     put_elements(s, x, to);
     put_second(s, x, to);
-    buffer_puts(to, "\nPattern\n");
-    pattern_describe(s, to);
+    pattern_describe(s, &pattern);
+    buffer_printf(to, "\nPattern\n%s", buffer_text(&pattern));
     put_terms(s, x, to);
-    return put_hypotheses(s, to, w);
+    put_hypotheses(s, &all, to);
+    explain_json_subject(x->json, s, x->element, buffer_text(&pattern), &all);
+    buffer_done(&pattern);
+    return 0;
 }

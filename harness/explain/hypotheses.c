@@ -31,15 +31,18 @@ static double unit_of(const struct subject *s, size_t i)
 static void compare(const struct subject *s, const struct variant *v, struct hypothesis_result *ret)
 {
     double sum = 0;
+    size_t open = 0; /* wrong elements of which the variant does not say anything */
 
     for (size_t i = 0; i < s->n; i++) {
         enum element_verdict is = judge_value(s->expected, v->real[i], v->bound[i], s->value[i]);
         double d = fabs(s->value[i] - tensor_saturate(s->expected, v->real[i])) / unit_of(s, i);
         ret->explained += s->verdict[i] == ELEMENT_WRONG && is == ELEMENT_RIGHT;
+        open += s->verdict[i] == ELEMENT_WRONG && is == ELEMENT_UNDECIDED;
         ret->contradicted += s->verdict[i] == ELEMENT_RIGHT && is == ELEMENT_WRONG;
         sum += s->verdict[i] == ELEMENT_UNDECIDED ? 0 : d < 1 ? d : 1;
     }
-    ret->matches = ret->explained == s->n_wrong && ret->contradicted == 0;
+    ret->matches = ret->explained + open == s->n_wrong && ret->explained >= open &&
+                   ret->explained > 0 && ret->contradicted == 0;
     ret->distance = sum / (double) (s->n ? s->n : 1);
     snprintf(ret->note, sizeof ret->note, "%s", v->note);
 }

@@ -81,6 +81,46 @@ static bool window_terms(const struct subject *s, size_t element, struct element
     return true;
 }
 
+/* Input and tap that an output takes in step k of an axis; -1: no input. */
+static int64_t transposed_input(const struct transposed_axis *a, uint32_t out, int64_t tap)
+{
+    const int64_t at = (int64_t) out + a->before - tap;
+
+    return at >= 0 && at % a->stride == 0 && at / a->stride < a->in ? at / a->stride : -1;
+}
+
+static bool transposed_terms(const struct subject *s, size_t element, struct element_sum *ret)
+{
+    struct transposed_geometry g;
+    uint32_t at[MAX_RANK], from[MAX_RANK];
+
+    if (!transposed_window_of_subject(s, &g))
+        return false;
+    const int filter = subject_arg(s, "filter");
+    const uint32_t channels = shape_of(s, 0)->dim[g.c];
+    shape_place(&s->expected->shape, element, at);
+    *ret = (struct element_sum){ .arg_b = filter,
+                                 .arg_bias = subject_arg(s, "bias"),
+                                 .bias = at[g.c] };
+    if (!room_for(s, (size_t) (g.y.kernel * g.x.kernel) * channels, ret))
+        return false;
+    memcpy(from, at, sizeof from);
+    for (int64_t i = g.y.kernel; i-- > 0;)
+        for (int64_t j = g.x.kernel; j-- > 0;) {
+            const int64_t y = transposed_input(&g.y, at[g.h], i),
+                          x = transposed_input(&g.x, at[g.w], j);
+            for (uint32_t k = 0; y >= 0 && x >= 0 && k < channels; k++) {
+                const uint32_t w[] = { at[g.c], (uint32_t) i, (uint32_t) j, k };
+                from[g.h] = (uint32_t) y;
+                from[g.w] = (uint32_t) x;
+                from[g.c] = k;
+                ret->term[ret->n++] = (struct term){ shape_index(shape_of(s, 0), from),
+                                                     shape_index(shape_of(s, filter), w) };
+            }
+        }
+    return true;
+}
+
 /* ---- matrix products */
 
 static bool fully_connected_terms(const struct subject *s, size_t element, struct element_sum *ret)
@@ -158,8 +198,9 @@ static bool reduction_terms(const struct subject *s, size_t element, struct elem
 bool terms_of(const struct subject *s, size_t element, struct element_sum *ret)
 {
     return s->operation->n_in && s->arg[0] &&
-           (window_terms(s, element, ret) || fully_connected_terms(s, element, ret) ||
-            matmul_terms(s, element, ret) || reduction_terms(s, element, ret));
+           (window_terms(s, element, ret) || transposed_terms(s, element, ret) ||
+            fully_connected_terms(s, element, ret) || matmul_terms(s, element, ret) ||
+            reduction_terms(s, element, ret));
 }
 
 /* ---- printing */

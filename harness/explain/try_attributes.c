@@ -1,5 +1,6 @@
 /* Hypotheses about attributes: scalars and lists that say how an operation is computed.  Which an
  * operation has is read from its record. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,29 @@ static bool activation_on_stored(struct variant *v, int attempt)
         v->real[i] = (to - t->zero) * (double) t->scale;
     }
     return true;
+}
+
+/* The limits are those of the device's results, where they clamp anything. */
+static bool activation_limits(struct variant *v, int attempt)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    bool clamps = false;
+    int32_t which;
+
+    (void) attempt;
+    if (!variant_get(v, "activation", &which) || !which || !activation_as(v, 0))
+        return false;
+    for (size_t i = 0; i < v->s->n; i++) {
+        lo = fmin(lo, v->s->value[i]);
+        hi = fmax(hi, v->s->value[i]);
+    }
+    for (size_t i = 0; i < v->s->n; i++) {
+        const double to = fmin(fmax(v->real[i], lo), hi);
+        clamps = clamps || fabs(to - v->real[i]) > v->bound[i];
+        v->real[i] = to;
+    }
+    snprintf(v->note, sizeof v->note, "to %.6g .. %.6g", lo, hi);
+    return clamps;
 }
 
 /* ---- scalars by their kind */
@@ -330,6 +354,8 @@ const struct hypothesis attribute_hypotheses[] = {
     { "other-activation", "another fused activation is applied", 3, .make = other_activation },
     { "activation-on-stored", "the limits of the activation are applied to stored numbers",
       .make = activation_on_stored },
+    { "activation-limits", "the fused activation clamps at other limits", .loose = true,
+      .make = activation_limits },
     { "flag-flipped", "a flag is taken as its opposite", 4, .make = flag_flipped },
     { "layout-flipped", "NCHW is taken for NHWC, or the reverse", .make = layout_flipped },
     { "factor-ignored", "a factor is ignored", 12, .make = factor_ignored },

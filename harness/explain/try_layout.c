@@ -121,6 +121,48 @@ static bool only_first_batch(struct variant *v, int attempt)
     return move(v, from, attempt == 1);
 }
 
+/* Of each dimension: 0, 1: the last index is 0, or stored as 0; 2, 3: the first. */
+static bool index_left_out(struct variant *v, int attempt)
+{
+    const struct shape *s = &v->s->expected->shape;
+    const uint32_t back = (uint32_t) attempt / 4, d = s->rank - 1 - back;
+    const bool last = attempt % 4 < 2, stored = attempt % 2;
+    size_t *from = new_map(v);
+    uint32_t at[MAX_RANK];
+
+    if (!from || back >= s->rank || s->dim[d] < 2)
+        return false;
+    const uint32_t missing = last ? s->dim[d] - 1 : 0;
+    for (size_t i = 0; i < v->s->n; i++) {
+        shape_place(s, i, at);
+        from[i] = at[d] == missing ? VARIANT_FILL : i;
+    }
+    const char *name = subject_dimension(v->s, d);
+    snprintf(v->note, sizeof v->note, "%s %u%s", name ? name : "index", missing,
+             stored ? ", stored as 0" : "");
+    if (!name)
+        snprintf(v->note, sizeof v->note, "index %u of dimension %u%s", missing, d,
+                 stored ? ", stored as 0" : "");
+    return move(v, from, stored);
+}
+
+/* The device's results are 0, or stored as 0, from an element on. */
+static bool rest_left_out(struct variant *v, int attempt)
+{
+    const double step = v->s->expected->scale != 0 ? (double) v->s->expected->scale : 1;
+    const double zero = attempt ? -v->s->expected->zero * step : 0;
+    size_t *from = new_map(v), n = v->s->n;
+
+    while (n && v->s->value[n - 1] == zero)
+        n--;
+    if (!from || n == 0 || n == v->s->n)
+        return false;
+    for (size_t i = 0; i < v->s->n; i++)
+        from[i] = i < n ? i : VARIANT_FILL;
+    snprintf(v->note, sizeof v->note, "%zu were%s", n, attempt ? ", the rest is stored as 0" : "");
+    return move(v, from, attempt);
+}
+
 static bool every_nth(struct variant *v, int attempt)
 {
     static const size_t lanes[] = { 2, 4, 8, 16 };
@@ -144,6 +186,9 @@ const struct hypothesis layout_hypotheses[] = {
     { "previous-batch", "each batch holds the results of the one before", 2,
       .make = previous_batch },
     { "only-first-batch", "only the first batch was computed", 2, .make = only_first_batch },
+    { "index-left-out", "one channel, row, column or batch was not computed", 16,
+      .make = index_left_out },
+    { "rest-left-out", "only the first elements were computed", 2, true, rest_left_out },
     { "lanes-repeated", "a vector holds one result in all of its lanes", 4, .make = every_nth },
     { 0 },
 };

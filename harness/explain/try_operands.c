@@ -219,11 +219,16 @@ static size_t broadcast_place(const struct shape *from, const struct shape *to, 
         for (uint32_t d = from->rank; d-- > 0; stride *= from->dim[d])
             sum += at[to->rank - from->rank + d] * stride;
         return sum % n;
+    case 6: /* sizes in reverse order */
+        for (uint32_t d = from->rank; d-- > 0; stride *= from->dim[from->rank - 1 - d])
+            if (from->dim[from->rank - 1 - d] != 1)
+                sum += at[to->rank - from->rank + d] * stride;
+        return sum % n;
     default: return i < n ? i : n - 1;
     }
 }
 
-enum { BROADCAST_RULES = 7 };
+enum { BROADCAST_RULES = 8 };
 
 static bool broadcast_one(struct variant *v, uint32_t arg, int rule)
 {
@@ -247,6 +252,7 @@ static bool broadcast(struct variant *v, int attempt)
         "its dimensions are aligned at the first one",
         "only the last dimension counts",
         "dimensions of size 1 advance",
+        "its sizes are read in reverse order",
         "after its last element, that one is used",
     };
     const int which = attempt / BROADCAST_RULES, rule = attempt % BROADCAST_RULES;
@@ -426,25 +432,47 @@ static bool multiplier_order(struct variant *v, int attempt)
     return true;
 }
 
-/* GROUPED_CONV_2D: a group takes every n-th input channel. */
-static bool groups_interleaved(struct variant *v, int attempt)
+/* GROUPED_CONV_2D with its input channels in another order: channel c of the variant is channel
+ * place(c) of the input, of n groups with `each` channels. */
+static bool groups_from(struct variant *v, uint32_t (*place)(uint32_t c, uint32_t n, uint32_t each))
 {
     struct window_geometry g;
     int32_t groups;
     uint32_t at[MAX_RANK];
 
-    (void) attempt;
     if (!variant_get(v, "groups", &groups) || groups <= 1 || !window_of_subject(v->s, &g))
         return false;
     const struct shape *s = &v->s->arg[0]->shape;
-    const uint32_t n = (uint32_t) groups, each = s->dim[g.c] / n;
+    const uint32_t n = (uint32_t) groups;
     size_t *map = arena_alloc(v->arena, shape_count(s) + 1, sizeof *map);
     for (size_t i = 0; map && i < shape_count(s); i++) {
         shape_place(s, i, at);
-        at[g.c] = at[g.c] % each * n + at[g.c] / each;
+        at[g.c] = place(at[g.c], n, s->dim[g.c] / n);
         map[i] = shape_index(s, at);
     }
     return map && variant_gather(v, 0, s, map, 0) && variant_run(v);
+}
+
+static uint32_t every_nth(uint32_t c, uint32_t n, uint32_t each)
+{
+    return c % each * n + c / each;
+}
+
+static bool groups_interleaved(struct variant *v, int attempt)
+{
+    (void) attempt;
+    return groups_from(v, every_nth);
+}
+
+static uint32_t from_the_last(uint32_t c, uint32_t n, uint32_t each)
+{
+    return (n - 1 - c / each) * each + c % each;
+}
+
+static bool groups_reversed(struct variant *v, int attempt)
+{
+    (void) attempt;
+    return groups_from(v, from_the_last);
 }
 
 const struct hypothesis operand_hypotheses[] = {
@@ -476,5 +504,7 @@ const struct hypothesis operand_hypotheses[] = {
       .make = multiplier_order },
     { "groups-interleaved", "a group takes every n-th input channel, not consecutive ones",
       .make = groups_interleaved },
+    { "groups-reversed", "the groups of the input are taken in reverse order",
+      .make = groups_reversed },
     { 0 },
 };

@@ -72,6 +72,30 @@ static bool one_step_off(struct variant *v, int attempt)
     return true;
 }
 
+/* The stored number of the worst element of those that are not at the ends of the range. */
+static bool steps_off(struct variant *v, int attempt)
+{
+    const struct codec *c = codec_of(v);
+    const struct tensor *t = &v->s->actual[v->s->output];
+    double off = 0;
+
+    (void) attempt;
+    if (is_float(v) || is_truth(v))
+        return false;
+    for (size_t i = 0; i < v->s->n; i++) {
+        const double q = tensor_stored(t, i), was = tensor_stored(v->s->expected, i);
+        const bool inside = q > c->min && q < c->max && was > c->min && was < c->max;
+        if (inside && fabs(q - was) > fabs(off))
+            off = q - was;
+    }
+    if (fabs(off) < 2)
+        return false;
+    for (size_t i = 0; i < v->s->n; i++)
+        v->real[i] = tensor_saturate(v->s->expected, v->real[i]) + off * step_of(v);
+    snprintf(v->note, sizeof v->note, "by %+.0f", off);
+    return true;
+}
+
 /* Stored number before saturation. */
 static double unsaturated(const struct variant *v, size_t i)
 {
@@ -304,6 +328,7 @@ const struct hypothesis storing_hypotheses[] = {
     { "truncation", "truncation instead of rounding", 3, .make = truncated },
     { "rounding-up", "results are rounded up", .make = rounded_up },
     { "one-step-off", "every result is off by one step", 2, .make = one_step_off },
+    { "steps-off", "every result is off by the same number of steps", .make = steps_off },
     { "wrap-around", "results out of range wrap around instead of saturating", 3, .make = wraps },
     { "narrow-range", "results are clamped to a narrower range", 5, .make = narrower },
     { "sign-bit", "int8 and uint8 are exchanged in the output: the top bit is flipped",

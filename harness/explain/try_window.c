@@ -91,23 +91,46 @@ static bool run_padded(struct variant *v, const struct window_geometry *g, enum 
     return variant_run(v);
 }
 
+/* Poolings have no window outside the image: outputs of such windows are left out. */
+static int64_t after_last_inside(const struct matmul_axis *a)
+{
+    struct matmul_axis inside = *a;
+    const size_t n = (a->in - 1 + (size_t) most(0, a->pad)) / a->stride + 1;
+
+    inside.out = a->out < n ? a->out : n;
+    return after(&inside);
+}
+
 static bool run(struct variant *v, const struct window_geometry *g)
 {
     if (!g->pools)
         return run_padded(v, g, ZERO_POINT);
     set_geometry(v, g);
-    const struct variant_padding p = { g->y.pad, after(&g->y), g->x.pad, after(&g->x) };
+    const struct variant_padding p = { g->y.pad, after_last_inside(&g->y), g->x.pad,
+                                       after_last_inside(&g->x) };
     return variant_pad(v, &p) && variant_run(v);
 }
 
 /* ---- padding */
+
+/* The padding of TRANSPOSE_CONV_2D on the other side. */
+static bool transposed_other_side(struct variant *v)
+{
+    struct transposed_geometry g;
+
+    if (!transposed_window_of_subject(v->s, &g) ||
+        (g.y.before == g.y.after && g.x.before == g.x.after) || g.y.after < 0 || g.x.after < 0)
+        return false;
+    const struct variant_padding p = { g.y.after, g.y.before, g.x.after, g.x.before };
+    return variant_pad(v, &p) && variant_run(v);
+}
 
 static bool other_side(struct variant *v, int attempt)
 {
     struct window_geometry g;
 
     if (!begin(v, &g))
-        return false;
+        return attempt == 0 && transposed_other_side(v);
     const ptrdiff_t y = g.after_y - g.y.pad, x = g.after_x - g.x.pad;
     if (attempt != 2)
         g.y.pad = g.after_y;

@@ -159,7 +159,8 @@ static const struct form *padded_form(const struct variant *v)
         bool fits = is_in_form(&op->forms[f], left);
         for (uint32_t i = 0; i < v->s->call.n_in && fits; i++) {
             const struct role *r = call_role(&v->s->call, i);
-            fits = !strcmp(r->name, "padding") || is_in_form(&op->forms[f], (int) (r - op->in));
+            fits = !strcmp(r->name, "padding") || !strcmp(r->name, "output_shape") ||
+                   is_in_form(&op->forms[f], (int) (r - op->in));
         }
         if (fits)
             return &op->forms[f];

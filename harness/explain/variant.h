@@ -34,7 +34,8 @@ bool variant_get(const struct variant *v, const char *role, int32_t *ret_value);
 bool variant_set(struct variant *v, const char *role, double value);
 
 /* Rebuilds the arguments in the order of a form with explicit padding (roles pad_...), which are
- * given, instead of a padding scheme.  The last change before variant_run(). */
+ * given, instead of a padding scheme and the shape of the output.  The last change before
+ * variant_run(). */
 struct variant_padding {
     int64_t top, bottom, left, right;
 };

@@ -6,6 +6,7 @@
 
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
+#include "harness/check/json_value.h"
 #include "harness/cli/console.h"
 #include "randgraph/randgraph.h"
 
@@ -415,13 +416,13 @@ static json_t *finding_json(const struct expectations *x, const struct finding *
     json_object_set_new(j, "kind", json_string(finding_name[f->kind]));
     json_object_set_new(j, "fails", json_boolean(finding_fails(f->kind)));
     json_object_set_new(j, "line", json_integer(f->entry->line));
-    json_object_set_new(j, "entry", console_text_json(entry));
+    json_object_set_new(j, "entry", json_value_text(entry));
     if (f->name) {
-        json_object_set_new(j, "case", console_text_json(f->name));
-        json_object_set_new(j, "target", console_text_json(x->target[f->target]));
+        json_object_set_new(j, "case", json_value_text(f->name));
+        json_object_set_new(j, "target", json_value_text(x->target[f->target]));
     }
     if (*f->found)
-        json_object_set_new(j, "found", console_text_json(f->found));
+        json_object_set_new(j, "found", json_value_text(f->found));
     free(entry);
     return j;
 }
@@ -432,7 +433,7 @@ struct json_t *expectations_json(const struct expectations *x)
     for (uint32_t i = 0; x && i < x->n; i++) {
         const struct held_baseline *h = &x->held[i];
         json_t *j = json_object(), *findings = json_array();
-        json_object_set_new(j, "file", console_text_json(h->baseline->path));
+        json_object_set_new(j, "file", json_value_text(h->baseline->path));
         json_object_set_new(j, "expected", json_integer((json_int_t) h->totals.expected));
         json_object_set_new(j, "flakes", json_integer((json_int_t) h->totals.flakes));
         json_object_set_new(j, "skipped", json_integer((json_int_t) h->totals.skipped));

@@ -1,6 +1,7 @@
 /* One JSON object: the run, its targets, the verdicts as `halcyon run --json` prints them. */
 #include <jansson.h>
 
+#include "harness/check/json_value.h"
 #include "harness/store/run_export.h"
 
 enum { JSON_FORM = JSON_COMPACT | JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII };
@@ -14,7 +15,7 @@ static void put_object(FILE *to, json_t *object)
 /* Sets a member; null for an empty text. */
 static void set(json_t *o, const char *key, const char *text)
 {
-    json_object_set_new(o, key, *text ? console_text_json(text) : json_null());
+    json_object_set_new(o, key, *text ? json_value_text(text) : json_null());
 }
 
 static json_t *totals_json(const struct totals *totals)

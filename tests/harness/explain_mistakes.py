@@ -77,12 +77,23 @@ def conv(x, w, b, size, pad, stride=(1, 1), dilation=(1, 1), padding=0.0, edge=F
     return y
 
 
-def average(x, size, pad, window, count=None):
+def average(x, size, pad, window, count=None, stride=(1, 1)):
     y = np.zeros((x.shape[0], *size, x.shape[3]))
     for n, r, c, o in np.ndindex(y.shape):
-        taken = [x[n, r + i - pad, c + j - pad, o] for i, j in np.ndindex(window)
-                 if 0 <= r + i - pad < x.shape[1] and 0 <= c + j - pad < x.shape[2]]
+        top, left = r * stride[0] - pad, c * stride[1] - pad
+        taken = [x[n, top + i, left + j, o] for i, j in np.ndindex(window)
+                 if 0 <= top + i < x.shape[1] and 0 <= left + j < x.shape[2]]
         y[n, r, c, o] = sum(taken) / (count or len(taken))
+    return y
+
+
+def transposed(x, w, b, size, before, stride):
+    """TRANSPOSE_CONV_2D, NHWC: tap (i, j) of input (r, c) is added at (r, c) * stride + (i, j) - before."""
+    y = np.zeros((x.shape[0], *size, len(b))) + b
+    for n, r, c, i, j in np.ndindex(*x.shape[:3], *w.shape[1:3]):
+        row, column = r * stride + i - before[0], c * stride + j - before[1]
+        if 0 <= row < size[0] and 0 <= column < size[1]:
+            y[n, row, column] += w[:, i, j] @ x[n, r, c]
     return y
 
 
@@ -126,6 +137,10 @@ def windows():
     image = values(1, 6, 6, 2)
     mistake("padding-counted", "AVERAGE_POOL_2D", [real(image)] + scalars(1, 1, 1, 3, 3, 0),
             real(average(image, (6, 6), 1, (3, 3), 9)))
+    # strides of 2 columns and 1 row, exchanged: the last two rows of windows are below the image
+    swapped = average(image, (3, 3), 0, (2, 2), stride=(2, 1))
+    mistake("strides-swapped", "AVERAGE_POOL_2D", [real(image)] + scalars(2, 2, 1, 2, 2, 0),
+            real(np.pad(swapped, ((0, 0), (0, 2), (0, 0), (0, 0)))))
     mistake("window-swapped", "AVERAGE_POOL_2D", [real(image)] + scalars(2, 1, 1, 2, 3, 0),
             real(average(image, (4, 5), 0, (2, 3))))
 
@@ -147,6 +162,7 @@ def sums():
     conv_mistake("bias-ignored", result(b=0 * b), x, w, b)
     conv_mistake("bias-of-channel-0", result(b=b[[0, 0]]), x, w, b)
     conv_mistake("activation-ignored", result(), x, w, b, activation=3)
+    conv_mistake("activation-limits", np.clip(result(), -.25, 5.5), x, w, b, activation=3)
     conv_mistake("other-activation", np.maximum(result(), 0), x, w, b, activation=3)
     conv_mistake("input-dimensions-permuted", result(x=x.reshape(1, 7, 6, 2).transpose(0, 2, 1, 3)), x, w, b)
     image, one, few = values(1, 4, 4, 4), values(4, 1, 1, 4), values(4)
@@ -156,9 +172,14 @@ def sums():
     mistake("multiplier-order", "DEPTHWISE_CONV_2D", [real(deep), real(taps), real(six)] + scalars(1, 1, 1, 2, 0),
             real(conv(deep, taps, six, (4, 4), (1, 1), channel=lambda o, k: o % 3)))
     grouped, parts, four = values(1, 4, 4, 4), values(4, 2, 2, 2), values(4)
-    mistake("groups-interleaved", "GROUPED_CONV_2D",
-            [real(grouped), real(parts), real(four)] + scalars(2, 1, 1, 2, 0, False),
-            real(conv(grouped, parts, four, (3, 3), (0, 0), channel=lambda o, k: 2 * k + o // 2)))
+    for name, channel in (("groups-interleaved", lambda o, k: 2 * k + o // 2),
+                          ("groups-reversed", lambda o, k: 2 - o // 2 * 2 + k)):
+        mistake(name, "GROUPED_CONV_2D", [real(grouped), real(parts), real(four)] + scalars(2, 1, 1, 2, 0, False),
+                real(conv(grouped, parts, four, (3, 3), (0, 0), channel=channel)))
+    taps = values(2, 3, 3, 4)
+    mistake("padding-other-side", "TRANSPOSE_CONV_2D",
+            [real(grouped), real(taps), real(few[:2]), integers([1, 8, 8, 2])] +
+            scalars(1, 2, 2, 0, False), real(transposed(grouped, taps, few[:2], (8, 8), (1, 1), 2)))
 
 
 # ---- where results are written
@@ -172,6 +193,8 @@ def places():
     conv_mistake("output-reversed", flat[::-1].reshape(y.shape), x, w, b)
     conv_mistake("lanes-repeated", np.repeat(flat[::4], 4).reshape(y.shape), x, w, b)
     conv_mistake("not-written", 0 * y, x, w, b)
+    conv_mistake("index-left-out", y * [1, 0], x, w, b)
+    conv_mistake("rest-left-out", np.where(np.arange(y.size) < 20, flat, 0).reshape(y.shape), x, w, b)
     conv_mistake("negated", -y, x, w, b)
     tail = flat.copy()
     tail[len(flat) // 8 * 8:] = 0
@@ -237,6 +260,7 @@ def quantisation():
     quantised("truncation", np.clip(np.floor(y / so + zo), 0, 255).astype(int))
     quantised("rounding-up", np.clip(np.ceil(y / so + zo), 0, 255).astype(int))
     quantised("one-step-off", np.clip(right + 1, 0, 255))
+    quantised("steps-off", np.clip(right + 3, 0, 255))
     quantised("wrap-around", stored(y, so, zo, -10**9, 10**9) % 256)
     above = stored(y, so, zo, 0, 10**9)
     quantised("wrap-around", np.where(above > 255, above % 256, above))
@@ -270,6 +294,10 @@ def others():
     a, b, c = values(2, 3, 4), values(2, 3, 4), values(3, 1)
     mistake("inputs-exchanged", "SUB", [real(a), real(b)] + scalars(0), real(b - a))
     mistake("broadcast", "ADD", [real(a), real(c)] + scalars(0), real(a + np.resize(c.ravel(), 24).reshape(2, 3, 4)))
+    wide = values(3, 1, 2)
+    place = np.indices((3, 4, 2))  # strides as if the sizes were 2, 1, 3
+    mistake("broadcast", "ADD", [real(values(3, 4, 2) * 0 + 1), real(wide)] + scalars(0),
+            real(1 + wide.ravel()[(place[0] * 3 + place[2]) % 6]))
     mistake("second-input-permuted", "ADD", [real(a), real(b)] + scalars(0),
             real(a + b.reshape(2, 4, 3).transpose(0, 2, 1)))
     mistake("factor-ignored", "SOFTMAX", [real(a[0])] + scalars(.5), real(softmax(a[0], 1)))
