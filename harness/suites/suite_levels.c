@@ -145,7 +145,7 @@ static bool is_supported(const struct conform *c, const struct method *m, enum h
 static bool has_method(struct conform *c, const struct conform_subject *s, const struct method *m)
 {
     const struct conform_kind *k = m->kind ? &conform_kinds[m->kind - 1] : NULL;
-    const enum hal_version until = k ? execution_ways[k->way].until : HAL_FL8;
+    const enum hal_version until = k ? execution_way_method(k->way)->until : HAL_FL8;
 
     if (k)
         return conform_can_run(c, s->prepared, k, c->version < until ? c->version : until);

@@ -131,9 +131,10 @@ int case_run_offer(struct case_run *c)
     if (version >= HAL_FL5 && model_uses_oem(c->m))
         return refuse(c, "feature level 5 has done away with OEM operations and types");
     if (!execution_way_is_of(case_run_way(c), version)) {
-        const struct execution_way_info *way = &execution_ways[case_run_way(c)];
-        snprintf(why.text, sizeof(why.text), "%s executions need HAL %s to %s", way->name,
-                 hal_version_name(way->since), hal_version_name(way->until));
+        const enum execution_way way = case_run_way(c);
+        const struct wire_method *m = execution_way_method(way);
+        snprintf(why.text, sizeof(why.text), "%s executions need HAL %s to %s",
+                 execution_ways[way].name, hal_version_name(m->since), hal_version_name(m->until));
         return refuse(c, why.text);
     }
     if (version < HAL_1_2 && !are_shapes_known(c))

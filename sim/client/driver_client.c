@@ -376,18 +376,25 @@ static void (*const execute[EXECUTION_WAYS])(struct execution *x) = {
 };
 
 const struct execution_way_info execution_ways[EXECUTION_WAYS] = {
-    [EXECUTION_SYNCHRONOUS] = { "synchronous", "execute_synchronously", HAL_1_2, HAL_FL8, true },
-    [EXECUTION_ASYNCHRONOUS] = { "asynchronous", "execute", HAL_1_0, HAL_1_3, true },
-    [EXECUTION_BURST] = { "burst", "configure_burst", HAL_1_2, HAL_FL8, true },
-    [EXECUTION_FENCED] = { "fenced", "execute_fenced", HAL_1_3, HAL_FL8, false },
-    [EXECUTION_REUSABLE] = { "reusable", "create_reusable_execution", HAL_FL8, HAL_FL8, true },
-    [EXECUTION_REUSABLE_FENCED] = { "reusable, fenced", "create_reusable_execution", HAL_FL8,
-                                    HAL_FL8, false },
+    [EXECUTION_SYNCHRONOUS] = { "synchronous", WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, true },
+    [EXECUTION_ASYNCHRONOUS] = { "asynchronous", WIRE__METHOD__EXECUTE, true },
+    [EXECUTION_BURST] = { "burst", WIRE__METHOD__CONFIGURE_BURST, true },
+    [EXECUTION_FENCED] = { "fenced", WIRE__METHOD__EXECUTE_FENCED, false },
+    [EXECUTION_REUSABLE] = { "reusable", WIRE__METHOD__CREATE_REUSABLE_EXECUTION, true },
+    [EXECUTION_REUSABLE_FENCED] = { "reusable, fenced", WIRE__METHOD__CREATE_REUSABLE_EXECUTION,
+                                    false },
 };
+
+const struct wire_method *execution_way_method(enum execution_way way)
+{
+    return wire_method(execution_ways[way].method);
+}
 
 bool execution_way_is_of(enum execution_way way, enum hal_version version)
 {
-    return version >= execution_ways[way].since && version <= execution_ways[way].until;
+    const struct wire_method *m = execution_way_method(way);
+
+    return version >= m->since && version <= m->until;
 }
 
 bool execution_way_has_method(enum execution_way way, const struct hal_prepared_model_methods *m)

@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "sim/sim.h"
+#include "sim/wire/wire_methods.h"
 
 struct callback_wait; /* a callback that the driver was given */
 
@@ -60,12 +61,13 @@ struct hal_prepared_model *driver_client_prepare_cached(struct driver_client *c,
 
 /* The ways of execution, by enum execution_way. */
 struct execution_way_info {
-    const char *name;   /* "synchronous", ... */
-    const char *method; /* of the prepared model: "execute_synchronously", ... */
-    enum hal_version since, until;
-    bool reports; /* the shapes of the outputs */
+    const char *name;    /* "synchronous", ... */
+    Wire__Method method; /* of the prepared model */
+    bool reports;        /* the shapes of the outputs */
 };
 extern const struct execution_way_info execution_ways[EXECUTION_WAYS];
+/* The row of its method: name, versions, phase of traces. */
+const struct wire_method *execution_way_method(enum execution_way way);
 /* Whether the version has it. */
 bool execution_way_is_of(enum execution_way way, enum hal_version version);
 /* Whether the prepared model's table has its method.  The table of a service's has all. */

@@ -495,25 +495,28 @@ static void trace_calls(const struct case_run *c, uint64_t submitted)
 {
     static const struct {
         enum target_step step;
-        enum trace_phase phase;
-        const char *name;
-    } calls[] = { { TARGET_AT_SUPPORTED, TRACE_PC, "get_supported_operations" },
-                  { TARGET_AT_PREPARE, TRACE_PC, "prepare_model" },
-                  { TARGET_AT_EXECUTE_SYNCHRONOUSLY, TRACE_PE, "execute_synchronously" },
-                  { TARGET_AT_EXECUTE, TRACE_PE, "execute" },
-                  { TARGET_AT_BURST, TRACE_PE, "burst" },
-                  { TARGET_AT_FENCED, TRACE_PE, "execute_fenced" },
-                  { TARGET_AT_REUSABLE, TRACE_PE, "reusable execution" },
-                  { TARGET_AT_RELEASE, TRACE_PT, "release" } };
+        Wire__Method method;
+        const char *name; /* NULL: that of the method */
+    } calls[] = { { TARGET_AT_SUPPORTED, WIRE__METHOD__GET_SUPPORTED_OPERATIONS, NULL },
+                  { TARGET_AT_PREPARE, WIRE__METHOD__PREPARE_MODEL, NULL },
+                  { TARGET_AT_EXECUTE_SYNCHRONOUSLY, WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, NULL },
+                  { TARGET_AT_EXECUTE, WIRE__METHOD__EXECUTE, NULL },
+                  { TARGET_AT_BURST, WIRE__METHOD__BURST_EXECUTE, "burst" },
+                  { TARGET_AT_FENCED, WIRE__METHOD__EXECUTE_FENCED, NULL },
+                  { TARGET_AT_REUSABLE, WIRE__METHOD__REUSABLE_EXECUTE, "reusable execution" },
+                  { TARGET_AT_RELEASE, WIRE__METHOD__RELEASE, NULL } };
     enum { CALLS = sizeof calls / sizeof *calls };
     const uint64_t *begun = c->t->hosted->process.answers->begun;
     uint64_t end[CALLS + 1] = { [CALLS] = begun[TARGET_AT_NOTHING] };
 
     for (int i = CALLS; i-- > 0;) /* each lasts until the next one that was made */
         end[i] = begun[calls[i].step] ? begun[calls[i].step] : end[i + 1];
-    for (int i = 0; i < CALLS; i++)
+    for (int i = 0; i < CALLS; i++) {
+        const struct wire_method *m = wire_method(calls[i].method);
         if (end[i] >= submitted && end[i] < end[i + 1] && end[i + 1] <= clock_steady_ns())
-            trace_past(TRACE_LR, calls[i].phase, calls[i].name, end[i], end[i + 1]);
+            trace_past(TRACE_LR, m->phase, calls[i].name ? calls[i].name : m->name, end[i],
+                       end[i + 1]);
+    }
 }
 
 /* The whole case once more, with outputs that were filled with the other pattern. */

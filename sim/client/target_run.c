@@ -245,7 +245,7 @@ enum execution_way case_run_way(const struct case_run *c)
 
 static const char *method_of(const struct case_run *c)
 {
-    return execution_ways[case_run_way(c)].method;
+    return execution_way_method(case_run_way(c))->name;
 }
 
 void case_run_take_end(struct case_run *c, const struct client_end *e)
