@@ -120,9 +120,10 @@ static double bound_one(const struct call *c, const struct axis *a, size_t at, s
     if (!(d > ed))
         return INFINITY;
     double factor = elementary_pow(d, -beta);
+    /* d^-beta may be flushed to zero, as when d^beta overflows. */
     double e = fmax(fabs(elementary_pow(d - ed, -beta) - factor),
                     fabs(elementary_pow(d + ed, -beta) - factor)) +
-               factor * power_error(c, d);
+               factor * power_error(c, d) + bound_tiny(u);
     return bound_clean(bound_scaled(factor + e, ex) + bound_scaled(x, e) + 2 * u * fabs(y) +
                        bound_tiny(u));
 }
@@ -159,7 +160,8 @@ const struct op op_LOCAL_RESPONSE_NORMALIZATION = {
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "d^-beta ex + |x| (interval of d^-beta for the divisor's error, plus that "
-                       "of a power); the divisor's error includes those before it" },
+                       "of a power, plus the smallest normal number); the divisor's error includes "
+                       "those before it" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

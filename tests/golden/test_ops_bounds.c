@@ -384,6 +384,26 @@ START_TEST(exact_operands)
 }
 END_TEST
 
+/* x / (x^2)^1.15 in single precision is 0: the divisor, 2^138, overflows. */
+START_TEST(a_power_that_overflows)
+{
+    static const struct one_op c = { "an overflowing power",
+                                     "LOCAL_RESPONSE_NORMALIZATION",
+                                     1,
+                                     { "F32[1,1,1,1]: 0x1p60", "INT32: 0", "FLOAT32: 0",
+                                       "FLOAT32: 1", "FLOAT32: 1.15" },
+                                     "F32[1,1,1,1]: 0x1p-78" };
+    const struct exec_options options = { .bounds = true };
+    struct one_op_run run;
+    struct why w = { 0 };
+
+    ck_assert_msg(one_op_start(&run, &c, &options, &w) == 0, "%s", w.text);
+    ck_assert_double_gt(run.result.real[0][0], 0);
+    ck_assert_double_ge(run.result.bound[0][0], run.result.real[0][0]);
+    one_op_done(&run);
+}
+END_TEST
+
 /* Checks the bounds of an operation on the computed quotients 1/3 and 9/3, which have errors. */
 static void after_division(const char *op, const char *operand, enum dtype out_type,
                            const double *bound)
@@ -434,6 +454,7 @@ Suite *ops_bounds_suite(void)
     tcase_add_loop_test(t, half_precision, 0, COUNT(samples));
     tcase_add_test(t, chain_of_operations);
     tcase_add_loop_test(t, exact_operands, 0, COUNT(exact));
+    tcase_add_test(t, a_power_that_overflows);
     tcase_add_test(t, uncertain_operands);
     return make_suite("ops_bounds", t, NULL);
 }
