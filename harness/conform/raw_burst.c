@@ -90,25 +90,43 @@ void raw_burst_drop(struct raw_burst *b, int32_t slot)
     *m = (struct hal_memory){ .size = 0 };
 }
 
-/* Sends the memories of the requested slots; if one of them is empty, the answer has none. */
-static void answer(struct raw_burst *b, const Wire__MemoriesWanted *question, struct arena *a)
+static void send_memories(struct raw_burst *b, uint64_t serial, const int32_t *slot, size_t n,
+                          struct arena *a)
 {
     Wire__Memories m = WIRE__MEMORIES__INIT;
     struct wire_fds fds = { 0 };
 
-    m.serial = question->serial;
-    m.memories = arena_alloc(a, question->n_slots, sizeof *m.memories);
-    for (size_t i = 0; i < question->n_slots; i++) {
-        int32_t k = question->slots[i];
-        MUST(k >= 0);
-        MUST(k < BURST_SLOTS);
-        if (b->memory[k].size)
-            MUST(wire_encode_memory(&b->memory[k], 0, a, &fds, &m.memories[m.n_memories++], &w) ==
-                 0);
-    }
-    if (m.n_memories < question->n_slots)
-        m.n_memories = fds.n = 0;
+    m.serial = serial;
+    m.n_memories = n;
+    m.memories = arena_alloc(a, n + 1, sizeof *m.memories);
+    MUST(m.memories);
+    for (size_t i = 0; i < n; i++)
+        MUST(wire_encode_memory(&b->memory[slot[i]], 0, a, &fds, &m.memories[i], &w) == 0);
     MUST(wire_send(b->link.socket, &m.base, &fds, &w) == 0);
+}
+
+static void answer(struct raw_burst *b, const Wire__MemoriesWanted *question, struct arena *a)
+{
+    size_t n = question->n_slots;
+    int32_t *slot = arena_alloc(a, n + 1, sizeof *slot), *late = arena_alloc(a, n, sizeof *late);
+    bool all = true;
+
+    MUST(n && slot && late);
+    for (size_t i = 0; i < n; i++) {
+        slot[i] = question->slots[i];
+        late[i] = BURST_SLOTS - 1;
+        MUST(slot[i] >= 0 && slot[i] < BURST_SLOTS);
+        all = all && b->memory[slot[i]].size;
+        b->asked[slot[i]]++;
+    }
+    slot[n] = slot[0];
+    if (b->answer == RAW_BURST_LATE)
+        send_memories(b, question->serial - 1, late, n, a);
+    if (b->answer == RAW_BURST_MORE)
+        n++;
+    if (b->answer == RAW_BURST_FEWER)
+        n--;
+    send_memories(b, question->serial, slot, all ? n : 0, a);
     b->questions++;
 }
 
@@ -152,7 +170,10 @@ enum hal_status raw_burst_run(struct raw_burst *b, const struct request_datum *d
 
     MUST(ring_write(&b->link.request, datums, n) == 0);
     MUST(raw_burst_await(b, reply_timeout));
-    MUST(burst_packet_take_result(b->results, b->n_results, &s, result, &w) == 0);
+    if (burst_packet_take_result(b->results, b->n_results, &s, result, &w) < 0) {
+        why_prefix(&w, "a malformed result packet");
+        conform_must(false, w.text);
+    }
     return s;
 }
 

@@ -8,6 +8,15 @@
 #include "sim/service/burst_server.h"
 #include "sim/wire/burst_packet.h"
 
+/* How the client answers a request for memories. */
+enum raw_burst_answer {
+    RAW_BURST_ALL,   /* with all of them; if one of them is empty, with none */
+    RAW_BURST_FEWER, /* with one fewer */
+    RAW_BURST_MORE,  /* with one more */
+    RAW_BURST_LATE   /* before the right answer, with one to an earlier request: the last slot's
+                        memory for every slot */
+};
+
 /* A burst of a prepared model, local (its server runs in this process) or of a service. */
 struct raw_burst {
     struct hal_prepared_model *model;
@@ -19,7 +28,9 @@ struct raw_burst {
 
     /* The client's memory by slot; size 0: none. */
     struct hal_memory memory[BURST_SLOTS];
-    unsigned questions; /* number of the server's requests for memory so far */
+    enum raw_burst_answer answer;
+    unsigned questions;          /* number of the server's requests for memory so far */
+    unsigned asked[BURST_SLOTS]; /* how often the memory of each slot was requested */
 
     /* The packet of the last result. */
     struct result_datum results[BURST_QUEUE_LENGTH];

@@ -4,7 +4,7 @@ const struct conform_suite conform_suites[] = {
     { "basic", "status, capabilities, names, numbers of cache files" },
     { "model", "invalid models are rejected: mutations of every model, numbers out of range" },
     { "request", "invalid requests are rejected" },
-    { "burst", "bursts, and corrupted packets in their queues" },
+    { "burst", "bursts: corrupted packets in their queues, results, memories of slots" },
     { "generated", "every model through every kind of execution, with every kind of output" },
     { "quant-coupling", "signed and unsigned 8-bit results agree" },
     { "cache", "compilation caching, and changed cache files" },
@@ -29,6 +29,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(request)                                                                               \
     FILE_OF(omitted)                                                                               \
     FILE_OF(burst)                                                                                 \
+    FILE_OF(queues)                                                                                \
     FILE_OF(generated)                                                                             \
     FILE_OF(memories)                                                                              \
     FILE_OF(arithmetic)                                                                            \

@@ -54,6 +54,8 @@ struct burst_server {
     struct slot *slots[BURST_SLOTS];
 };
 
+static atomic_int newest_version; /* of the server that was created last */
+
 /* ---- descriptors of the client side */
 
 void burst_fds_close(struct burst_fds *fds)
@@ -132,6 +134,8 @@ static struct slot *slot_take(struct burst_server *s, int32_t number)
 /* Caches a memory, unless too many are cached: then it is requested again the next time. */
 static void slot_keep(struct burst_server *s, int32_t number, struct slot *slot)
 {
+    if (burst_packet_has_fault(PACKET_FAULT_FETCHES))
+        return;
     pthread_mutex_lock(&s->lock);
     if (!s->slots[number] && atomic_fetch_add(s->kept, 1) < BURST_MAX_CACHED) {
         s->slots[number] = slot;
@@ -159,7 +163,8 @@ static struct slot *slot_forget(struct burst_server *s, int64_t number)
 
 enum hal_status burst_server_release_memory(struct burst_server *s, int64_t identifier)
 {
-    slot_unref(s, slot_forget(s, identifier));
+    if (!burst_packet_has_fault(PACKET_FAULT_KEEPS))
+        slot_unref(s, slot_forget(s, identifier));
     return s->burst->methods->release_memory(s->burst, identifier);
 }
 
@@ -212,7 +217,10 @@ static int take_memories(struct burst_server *s, const Wire__Memories *m,
                          const struct wire_fds *fds, uint32_t n, struct slot **ret_slots,
                          struct why *w)
 {
-    REQUIRE(w, m->n_memories == n, "the client sends %zu memories, expected %u", m->n_memories, n);
+    REQUIRE(w,
+            m->n_memories == n ||
+                (m->n_memories > n && burst_packet_has_fault(PACKET_FAULT_MEMORIES)),
+            "the client sends %zu memories, expected %u", m->n_memories, n);
     for (uint32_t i = 0; i < n; i++) {
         struct hal_memory memory;
         if (wire_decode_memory(m->memories[i], fds, NULL, &memory, w) < 0 ||
@@ -265,7 +273,8 @@ static int request_memories(struct burst_server *s, uint32_t n, int32_t *numbers
         if (rc <= 0)
             return rc < 0 ? -1 : why_fail(w, WHY_SYSTEM, "the client has closed the connection");
         const Wire__Memories *answer = (const Wire__Memories *) m;
-        rc = answer->serial == s->serial ? take_memories(s, answer, &fds.fds, n, ret_slots, w) : 1;
+        bool is_answer = answer->serial == s->serial || burst_packet_has_fault(PACKET_FAULT_SERIAL);
+        rc = is_answer ? take_memories(s, answer, &fds.fds, n, ret_slots, w) : 1;
         wire_close_counted_fds(&fds);
         if (rc <= 0)
             return rc;
@@ -339,6 +348,14 @@ static enum hal_status refuse(struct burst_server *s, const struct why *w)
     return driver_log_failure("burst packet", s->version, w);
 }
 
+/* The version at which packets are read; a planted fault: that of another burst. */
+static enum hal_version version_of(const struct burst_server *s)
+{
+    return burst_packet_has_fault(PACKET_FAULT_MIXED)
+               ? (enum hal_version) atomic_load(&newest_version)
+               : s->version;
+}
+
 /* Reads the next packet and executes it. */
 static enum hal_status compute(struct burst_server *s, struct hal_result *result)
 {
@@ -348,7 +365,7 @@ static enum hal_status compute(struct burst_server *s, struct hal_result *result
     enum hal_status status;
     struct why w;
 
-    if (burst_packet_take_request(s->requests, n, s->version, s->arena, &r, &w) < 0)
+    if (burst_packet_take_request(s->requests, n, version_of(s), s->arena, &r, &w) < 0)
         return refuse(s, &w);
     result->shapes = arena_alloc(s->arena, r.n_outputs, sizeof(*result->shapes));
     result->capacity = r.n_outputs;
@@ -375,7 +392,10 @@ static int send_result(struct burst_server *s, enum hal_status status,
     uint32_t n = 0;
 
     TRY(burst_packet_put_result(status, result, s->results, s->result.length, &n));
-    return ring_write(&s->result, s->results, n);
+    TRY(ring_write(&s->result, s->results, n));
+    if (burst_packet_has_fault(PACKET_FAULT_RESULT_TWICE))
+        (void) ring_write(&s->result, s->results, n);
+    return 0;
 }
 
 /* Executes the next packet and sends its result.  If even a failure does not fit into the queue,
@@ -419,6 +439,7 @@ struct burst_server *burst_server_new(struct hal_burst *burst, enum hal_version 
         return NULL;
     s->burst = burst;
     s->version = version;
+    atomic_store(&newest_version, (int) version);
     s->caller = caller_ref(caller);
     s->idle_ns = BURST_IDLE_NS;
     s->kept = &s->own_kept;

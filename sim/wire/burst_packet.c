@@ -4,7 +4,7 @@
 
 atomic_uint burst_packet_faults;
 
-static bool has_fault(enum burst_packet_fault f)
+bool burst_packet_has_fault(enum burst_packet_fault f)
 {
     return (atomic_load_explicit(&burst_packet_faults, memory_order_relaxed) & f) != 0;
 }
@@ -105,22 +105,25 @@ struct reader {
     enum hal_version version;
     struct arena *arena;
     struct why *w;
+    const struct request_datum *early; /* of a fault: REQUEST_MEASURE among the pools */
 };
 
 static bool is_next(const struct reader *t, enum request_tag tag)
 {
-    return t->left && t->at->tag == tag;
+    const uint32_t bits = burst_packet_has_fault(PACKET_FAULT_TAG_BITS) ? UINT8_MAX : UINT32_MAX;
+
+    return t->left && (t->at->tag & bits) == tag;
 }
 
 static bool has_later_data(const struct reader *t)
 {
-    return t->version >= HAL_FL5 || has_fault(PACKET_FAULT_LATER);
+    return t->version >= HAL_FL5 || burst_packet_has_fault(PACKET_FAULT_LATER);
 }
 
 /* The next datum; NULL, with the reason: it has another tag, or there is none. */
 static const struct request_datum *take(struct reader *t, enum request_tag tag)
 {
-    if (!is_next(t, tag) && !(t->left && has_fault(PACKET_FAULT_TAGS))) {
+    if (!is_next(t, tag) && !(t->left && burst_packet_has_fault(PACKET_FAULT_TAGS))) {
         if (t->left)
             why_fail(t->w, WHY_INVALID, "datum with tag %u, expected %d", t->at->tag, (int) tag);
         else
@@ -138,7 +141,7 @@ static int take_argument(struct reader *t, enum request_tag tag, enum request_ta
 
     if (!d)
         return -1;
-    REQUIRE(t->w, d->of.operand.has_no_value <= 1 || has_fault(PACKET_FAULT_FLAGS),
+    REQUIRE(t->w, d->of.operand.has_no_value <= 1 || burst_packet_has_fault(PACKET_FAULT_FLAGS),
             "has_no_value is %u, expected 0 or 1", d->of.operand.has_no_value);
     REQUIRE(t->w, has_later_data(t) || !d->of.operand.padding,
             "padding, which needs feature level 5");
@@ -183,11 +186,17 @@ static int take_pools(struct reader *t, uint32_t n, const struct burst_packet_po
 {
     struct burst_packet_pool *p;
 
-    REQUIRE(t->w, n <= t->left, "%u pools, %u datums left", n, t->left);
+    REQUIRE(t->w, n <= t->left || burst_packet_has_fault(PACKET_FAULT_CUT),
+            "%u pools, %u datums left", n, t->left);
     p = arena_alloc(t->arena, n, sizeof(*p));
     if (!p)
         return why_no_memory(t->w);
     for (uint32_t i = 0; i < n; i++) {
+        p[i] = (struct burst_packet_pool){ .kind = REQUEST_POOL, .slot = (int32_t) i };
+        if (!t->left && burst_packet_has_fault(PACKET_FAULT_CUT))
+            continue;
+        if (is_next(t, REQUEST_MEASURE) && burst_packet_has_fault(PACKET_FAULT_ORDER))
+            t->early = take(t, REQUEST_MEASURE);
         bool is_new = is_next(t, REQUEST_UNCACHED_POOL) || is_next(t, REQUEST_TOKEN);
         enum request_tag tag =
             is_new && has_later_data(t) ? (enum request_tag) t->at->tag : REQUEST_POOL;
@@ -206,24 +215,27 @@ static int take_pools(struct reader *t, uint32_t n, const struct burst_packet_po
 static int take_config(struct reader *t, struct hal_execution_config *ret)
 {
     static const struct request_datum unmeasured;
-    const struct request_datum *d =
-        !t->left && has_fault(PACKET_FAULT_NO_END) ? &unmeasured : take(t, REQUEST_MEASURE);
+    const bool may_end =
+        burst_packet_has_fault(PACKET_FAULT_NO_END) || burst_packet_has_fault(PACKET_FAULT_CUT);
+    const struct request_datum *d = t->early              ? t->early
+                                    : !t->left && may_end ? &unmeasured
+                                                          : take(t, REQUEST_MEASURE);
 
     if (!d)
         return -1;
-    REQUIRE(t->w, d->of.measure <= 1 || has_fault(PACKET_FAULT_FLAGS),
+    REQUIRE(t->w, d->of.measure <= 1 || burst_packet_has_fault(PACKET_FAULT_FLAGS),
             "measure is %u, expected 0 or 1", d->of.measure);
     *ret = (struct hal_execution_config){ .measure = d->of.measure != 0,
                                           .deadline = HAL_NO_DEADLINE,
                                           .loop_timeout = HAL_NO_TIME };
-    REQUIRE(t->w, has_later_data(t) || !t->left || has_fault(PACKET_FAULT_END),
+    REQUIRE(t->w, has_later_data(t) || !t->left || burst_packet_has_fault(PACKET_FAULT_END),
             "%u datums after the end of the request", t->left);
     if (is_next(t, REQUEST_DEADLINE))
         ret->deadline = take(t, REQUEST_DEADLINE)->of.ns;
     if (is_next(t, REQUEST_LOOP_TIMEOUT))
         ret->loop_timeout = take(t, REQUEST_LOOP_TIMEOUT)->of.ns;
-    REQUIRE(t->w, !t->left || has_fault(PACKET_FAULT_END), "%u datums after the end of the request",
-            t->left);
+    REQUIRE(t->w, !t->left || burst_packet_has_fault(PACKET_FAULT_END),
+            "%u datums after the end of the request", t->left);
     return 0;
 }
 
@@ -231,13 +243,13 @@ int burst_packet_take_request(const struct request_datum *datums, uint32_t n,
                               enum hal_version version, struct arena *a,
                               struct burst_packet_request *ret_request, struct why *w)
 {
-    struct reader t = { datums, n, version, a, w };
+    struct reader t = { datums, n, version, a, w, NULL };
     const struct request_datum *d = take(&t, REQUEST_PACKET);
     struct burst_packet_request r = { .n_inputs = 0 };
 
     if (!d)
         return -1;
-    REQUIRE(w, d->of.packet.size == n || has_fault(PACKET_FAULT_SIZE),
+    REQUIRE(w, d->of.packet.size == n || burst_packet_has_fault(PACKET_FAULT_SIZE),
             "a packet of %u datums, %u received", d->of.packet.size, n);
     r.n_inputs = d->of.packet.n_inputs;
     r.n_outputs = d->of.packet.n_outputs;
@@ -261,18 +273,31 @@ static uint32_t result_size(const struct hal_result *r)
     return n;
 }
 
+/* The planted faults of a packet of n data. */
+static void spoil_result(struct result_datum *datums, uint32_t n)
+{
+    const struct result_datum timing = datums[n - 1];
+
+    if (burst_packet_has_fault(PACKET_FAULT_RESULT_COUNT) && datums->of.packet.n_operands)
+        datums->of.packet.n_operands--;
+    if (burst_packet_has_fault(PACKET_FAULT_RESULT_ORDER)) {
+        memmove(datums + 2, datums + 1, (n - 2) * sizeof(*datums));
+        datums[1] = timing;
+    }
+}
+
 int burst_packet_put_result(enum hal_status status, const struct hal_result *result,
                             struct result_datum *datums, uint32_t most, uint32_t *ret_n)
 {
     struct result_datum *d = datums;
     uint32_t n = result->n_shapes < most ? result_size(result) : UINT32_MAX;
 
-    if (n > most && result->n_shapes && has_fault(PACKET_FAULT_TRUNCATES))
+    if (n > most && result->n_shapes && burst_packet_has_fault(PACKET_FAULT_TRUNCATES))
         return burst_packet_put_result(
             status, &(const struct hal_result){ .timing = result->timing }, datums, most, ret_n);
     if (n > most)
         return -1;
-    memset(datums, has_fault(PACKET_FAULT_GARBAGE) ? 0xaa : 0, n * sizeof(*datums));
+    memset(datums, burst_packet_has_fault(PACKET_FAULT_GARBAGE) ? 0xaa : 0, n * sizeof(*datums));
     d->tag = RESULT_PACKET;
     d->of.packet.size = n;
     d->of.packet.status = (uint32_t) status;
@@ -290,6 +315,7 @@ int burst_packet_put_result(enum hal_status status, const struct hal_result *res
     }
     d->tag = RESULT_TIMING;
     d->of.timing = result->timing;
+    spoil_result(datums, n);
     *ret_n = n;
     return 0;
 }

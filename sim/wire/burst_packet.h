@@ -87,19 +87,32 @@ struct burst_packet_request {
     struct hal_execution_config config;
 };
 
-/* Defects of the reading of requests and the writing of results, planted to test the harness. */
+/* Defects of the reading of requests, the writing of results and the fetching of memories, planted
+ * to test the harness. */
 enum burst_packet_fault {
-    PACKET_FAULT_SIZE = 1 << 0,     /* the header's size is not compared with what has arrived */
-    PACKET_FAULT_TAGS = 1 << 1,     /* data are taken by their position, whatever their tags are */
-    PACKET_FAULT_FLAGS = 1 << 2,    /* flags other than 0 and 1 are accepted */
-    PACKET_FAULT_END = 1 << 3,      /* data after the end of a request are skipped */
-    PACKET_FAULT_NO_END = 1 << 4,   /* a request may end before REQUEST_MEASURE */
-    PACKET_FAULT_LATER = 1 << 5,    /* data of feature level 5 are read at every version */
-    PACKET_FAULT_GARBAGE = 1 << 6,  /* unused bytes of results are not zero */
-    PACKET_FAULT_TRUNCATES = 1 << 7 /* a result that does not fit loses its shapes */
+    PACKET_FAULT_SIZE = 1 << 0,      /* the header's size is not compared with what has arrived */
+    PACKET_FAULT_TAGS = 1 << 1,      /* data are taken by their position, whatever their tags are */
+    PACKET_FAULT_FLAGS = 1 << 2,     /* flags other than 0 and 1 are accepted */
+    PACKET_FAULT_END = 1 << 3,       /* data after the end of a request are skipped */
+    PACKET_FAULT_NO_END = 1 << 4,    /* a request may end before REQUEST_MEASURE */
+    PACKET_FAULT_LATER = 1 << 5,     /* data of feature level 5 are read at every version */
+    PACKET_FAULT_GARBAGE = 1 << 6,   /* unused bytes of results are not zero */
+    PACKET_FAULT_TRUNCATES = 1 << 7, /* a result that does not fit loses its shapes */
+    PACKET_FAULT_ORDER = 1 << 8,     /* REQUEST_MEASURE may stand before pools */
+    PACKET_FAULT_CUT = 1 << 9, /* a request may end among its pools: the next slots are used */
+    PACKET_FAULT_TAG_BITS = 1 << 10,     /* tags have 8 bits */
+    PACKET_FAULT_RESULT_COUNT = 1 << 11, /* the header of a result counts one shape too few */
+    PACKET_FAULT_RESULT_ORDER = 1 << 12, /* the timing of a result stands before its shapes */
+    PACKET_FAULT_RESULT_TWICE = 1 << 13, /* each result is written twice */
+    PACKET_FAULT_FETCHES = 1 << 14,      /* memories are not cached */
+    PACKET_FAULT_KEEPS = 1 << 15,        /* memories stay cached when they are released */
+    PACKET_FAULT_SERIAL = 1 << 16,       /* late answers to requests for memories are used */
+    PACKET_FAULT_MEMORIES = 1 << 17,     /* more memories than requested are accepted */
+    PACKET_FAULT_MIXED = 1 << 18         /* packets are read at the version of the newest burst */
 };
 /* Those of this process; 0: none. */
 extern atomic_uint burst_packet_faults;
+bool burst_packet_has_fault(enum burst_packet_fault f);
 
 /* Encodes a request; *ret_n: number of datums.  -1: more than `most` datums, or not representable
  * in that version, or with hints, which packets do not have. */
