@@ -1,11 +1,15 @@
 /* Priorities and deadlines: a started preparation or execution succeeds, or ends with
  * MISSED_DEADLINE. */
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "golden/base/clock.h"
 #include "harness/conform/conform_models.h"
 #include "harness/conform/conform_mutations.h"
 #include "harness/conform/conform_requests.h"
+#include "harness/conform/conform_threads.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 
@@ -41,6 +45,109 @@ static void release(struct hal_prepared_model *p)
 {
     if (p)
         p->methods->release(p);
+}
+
+/* ---- executions that wait for others: only those of a higher priority may starve them */
+
+enum { LOADS = 3, WAITING_RUNS = 5, LOAD_RUNS = 60, PRIORITIES = 3 };
+
+/* When an execution counts as starved: so many others have run since it began, and so long. */
+enum { STARVED_RUNS = 300, STARVED_SECONDS = 4 };
+
+static const char *const priority_names[PRIORITIES] = { "low", "medium", "high" };
+
+struct contest {
+    struct conform_subject subject[LOADS + 1]; /* the last one's executions wait for the others' */
+    const struct conform_kind *kind;
+    struct hal_prepared_model *prepared[PRIORITIES];
+    int waiting, load; /* priorities */
+    atomic_uint runs;  /* of the load */
+    atomic_bool has_ended, is_starved;
+};
+
+static void run_contest(struct conform *c, struct contest *t, unsigned index, int priority)
+{
+    const struct hal_execution_config config = client_config();
+    struct conform_subject *s = &t->subject[index];
+
+    conform_subject_reset(s);
+    enum hal_status status =
+        conform_run_beside(t->kind, t->prepared[priority], c->version, &s->request, &config);
+    EXPECT(c, status == HAL_NONE && conform_subject_is_correct(s),
+           "an execution of %s priority beside others of %s priority: %s, or wrong results",
+           priority_names[priority], priority_names[priority == t->load ? t->waiting : t->load],
+           hal_status_name(status));
+}
+
+/* The load lasts until the waiting executions have ended, or are starved; if it may starve them, it
+ * is short. */
+static void contend(struct conform *c, unsigned index, void *user)
+{
+    struct contest *t = user;
+    const uint64_t begin = clock_steady_ns();
+
+    if (index == LOADS) {
+        while (atomic_load(&t->runs) < LOADS)
+            usleep(100);
+        for (int i = 0; i < WAITING_RUNS; i++)
+            run_contest(c, t, index, t->waiting);
+        atomic_store(&t->has_ended, true);
+        return;
+    }
+    for (unsigned i = 0; !atomic_load(&t->has_ended) && !atomic_load(&t->is_starved); i++) {
+        if (t->load > t->waiting && i == LOAD_RUNS)
+            return;
+        run_contest(c, t, index, t->load);
+        if (atomic_fetch_add(&t->runs, 1) > STARVED_RUNS &&
+            clock_steady_ns() - begin > STARVED_SECONDS * UINT64_C(1000000000))
+            atomic_store(&t->is_starved, !atomic_load(&t->has_ended));
+    }
+}
+
+static void contests(struct conform *c, struct contest *t)
+{
+    for (int k = 0; k < PRIORITIES * PRIORITIES; k++) {
+        t->waiting = k / PRIORITIES;
+        t->load = k % PRIORITIES;
+        atomic_store(&t->runs, 0);
+        atomic_store(&t->has_ended, false);
+        atomic_store(&t->is_starved, false);
+        conform_doing(c, "executions of %s priority that begin beside others of %s priority",
+                      priority_names[t->waiting], priority_names[t->load]);
+        conform_in_threads(c, LOADS + 1, contend, t);
+        if (!EXPECT(
+                c, !t->is_starved,
+                "an execution of %s priority has not ended after %d s, in which %u others of %s "
+                "priority have run",
+                priority_names[t->waiting], STARVED_SECONDS, t->runs, priority_names[t->load]))
+            return;
+    }
+}
+
+static void waiting(struct conform *c, const void *data)
+{
+    const struct one_op *o = conform_sum(c);
+    struct hal_prepare_config config = client_default_preparation;
+    struct contest t = { .kind = conform_kinds };
+    bool all = true;
+
+    (void) data;
+    for (int i = 0; i <= LOADS; i++)
+        conform_model_of(&t.subject[i].model, o);
+    for (int k = 0; k < PRIORITIES; k++) {
+        config.priority = (enum hal_priority)(HAL_PRIORITY_LOW + k);
+        t.prepared[k] = conform_prepare(c, c->version, &t.subject[0].model.hal, &config).model;
+        all = all && t.prepared[k];
+    }
+    while (all && t.kind < conform_kinds + conform_n_kinds &&
+           !conform_can_run(c, t.prepared[0], t.kind, c->version))
+        t.kind++;
+    if (all && t.kind < conform_kinds + conform_n_kinds)
+        contests(c, &t);
+    for (int k = 0; k < PRIORITIES; k++)
+        release(t.prepared[k]);
+    for (int i = 0; i <= LOADS; i++)
+        conform_model_done(&t.subject[i].model);
 }
 
 /* ---- preparing */
@@ -182,6 +289,9 @@ static void executing(struct conform *c, const void *data)
 
 static const struct conform_rule rules_of_file[] = {
     { "priority", "Q1", HAL_1_3, 0, "models prepare at every priority", priorities, NULL, true },
+    { "priority", "waiting", HAL_1_3, 0,
+      "executions end beside others of the same or a lower priority, and after those of a higher",
+      waiting },
     { "deadline", "Q2", HAL_1_3, 0,
       "preparation with a deadline starts, and succeeds or ends with MISSED_DEADLINE", preparing,
       NULL, true },

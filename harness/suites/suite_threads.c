@@ -134,12 +134,12 @@ static void ask(struct conform *c, struct hal_driver *d, const struct hal_model 
     uint32_t n = 0;
 
     enum hal_status s = d->get_supported_operations(d, c->version, model, supported, &n);
-    EXPECT(
-        c, s == HAL_NONE && n == 1 && supported[0],
-        "get_supported_operations beside executions, of their model: %s, %u answers, %ssupported",
-        hal_status_name(s), n, supported[0] ? "" : "not ");
+    EXPECT(c, s == HAL_NONE && n == 1 && supported[0],
+           "get_supported_operations beside other calls, of their model: %s, %u answers, "
+           "%ssupported",
+           hal_status_name(s), n, supported[0] ? "" : "not ");
     EXPECT_STATUS(c, d->get_capabilities(d, c->version, &caps), HAL_NONE,
-                  "get_capabilities beside executions");
+                  "get_capabilities beside other calls");
 }
 
 /* Thread i uses model i, kind i, and others in later runs. */
@@ -189,6 +189,24 @@ static void prepare_beside(struct conform *c, unsigned index, void *user)
     for (unsigned run = 0; run < RUNS || (run < MOST_RUNS && atomic_load(&w->preparing)); run++)
         run_once(c, &w->subject[index], w->model[(index + run) % w->n_models],
                  kind_of(c, w->model[0], index + run), run);
+}
+
+/* The other threads ask the driver until all models are prepared. */
+static void ask_beside(struct conform *c, unsigned index, void *user)
+{
+    struct work *w = user;
+    struct hal_driver *d = w->driver[0];
+
+    if (index % 2) {
+        prepare_beside(c, index, user);
+        return;
+    }
+    for (unsigned run = 0; run < RUNS || (run < MOST_RUNS && atomic_load(&w->preparing)); run++) {
+        enum hal_device_status s = d->get_status(d);
+        EXPECT(c, s == HAL_DEVICE_AVAILABLE || s == HAL_DEVICE_BUSY,
+               "get_status beside preparations: %d, expected AVAILABLE or BUSY", (int) s);
+        ask(c, d, &w->subject[index].model.hal);
+    }
 }
 
 /* ---- threads whose executions have the same inputs' memory */
@@ -609,6 +627,9 @@ static const struct conform_rule rules_of_file[] = {
     { "concurrency", "preparing", HAL_1_0, 0,
       "models are prepared and released while others execute; each preparation calls back once",
       in_threads, WORK(2, 1, prepare_beside) },
+    { "concurrency", "asking", HAL_1_0, 0,
+      "status, capabilities and supported operations are answered while models are prepared",
+      in_threads, WORK(1, 1, ask_beside) },
     { "concurrency", "shared-inputs", HAL_1_0, 0,
       "executions at the same time may have the same memory as inputs", shared_inputs },
     { "concurrency", "shapes", HAL_1_2, 0,

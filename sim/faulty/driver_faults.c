@@ -662,6 +662,20 @@ static void ignore_file_count(struct faulty_preparation *p)
         c->n_data = n_data;
 }
 
+/* Finds the model of one restore at a time. */
+static void restore_one_at_a_time(struct faulty_preparation *p)
+{
+    enum { RESTORING_US = 2000 };
+    atomic_int *restoring = &p->driver->state;
+
+    if (p->model)
+        return;
+    if (atomic_fetch_add(restoring, 1) > 0)
+        memset(p->config.cache.token, 0, sizeof p->config.cache.token);
+    usleep(RESTORING_US);
+    atomic_fetch_sub(restoring, 1);
+}
+
 static void save_at_older_version(struct faulty_preparation *p)
 {
     if (!p->model && p->version < p->driver->base.hal_version)
@@ -817,6 +831,9 @@ static const struct fault rows[] = {
     BREAKS("cache-latest", "cache", RULES("cache/several"),
            "restores what it has saved last, whatever files and token are",
            .saved = keep_last_saved, .preparing = restore_unchecked),
+    BREAKS("cache-one-restore", "cache", RULES("cache/several"),
+           "restores nothing while it restores for another thread",
+           .preparing = restore_one_at_a_time),
     BREAKS("cache-preference-checked", "cache", RULES("cache/ignored"),
            "restores nothing with a preference that does not exist",
            .preparing = refuse_unknown_preference),

@@ -507,6 +507,11 @@ static int slot_of_32_bits(uint32_t pool, int64_t identifier)
     return identifier >= 0 ? slot_of_named(pool, (uint32_t) identifier) : -1;
 }
 
+static int slot_of_pool(uint32_t pool, int64_t identifier)
+{
+    return identifier >= 0 && pool < NAMED ? (int) pool : -1;
+}
+
 /* Executes with the memories that were first seen under the identifiers, or under -1. */
 static enum hal_status run_kept(struct hal_burst *self, const struct hal_request *request,
                                 uint32_t n, const int64_t *identifiers,
@@ -575,6 +580,39 @@ static enum hal_status releases_by_32_bits(struct hal_burst *self, int64_t ident
             close(b->kept[slot].fd);
         b->kept[slot] = (struct hal_memory){ 0 };
     }
+    return b->inner->methods->release_memory(b->inner, identifier);
+}
+
+static void forget_kept(struct faulty_burst *b)
+{
+    for (int i = 0; i < COUNT(b->kept); i++) {
+        if (b->kept[i].size && b->kept[i].fd >= 0)
+            close(b->kept[i].fd);
+        b->kept[i].size = 0;
+    }
+}
+
+/* Keeps the memories of the last request under its first identifier, for requests that have the
+ * same one. */
+static enum hal_status keeps_by_first(struct hal_burst *self, const struct hal_request *request,
+                                      uint32_t n, const int64_t *identifiers,
+                                      const struct hal_execution_config *config,
+                                      struct hal_result *result)
+{
+    struct faulty_burst *b = burst_of(self);
+
+    if (!n || identifiers[0] < 0 || identifiers[0] != b->first)
+        forget_kept(b);
+    b->first = n ? identifiers[0] : -1;
+    return run_kept(self, request, n, identifiers, config, result, slot_of_pool);
+}
+
+static enum hal_status releases_first(struct hal_burst *self, int64_t identifier)
+{
+    struct faulty_burst *b = burst_of(self);
+
+    if (identifier == b->first)
+        forget_kept(b);
     return b->inner->methods->release_memory(b->inner, identifier);
 }
 
@@ -668,6 +706,15 @@ static enum hal_status runs_once(struct hal_execution *self, uint64_t deadline,
         return r->inner->methods->execute_synchronously(r->inner, deadline, result);
     hal_clear_result(result);
     return HAL_GENERAL_FAILURE;
+}
+
+static enum hal_status overlap_succeeds(struct hal_execution *self, uint64_t deadline,
+                                        struct hal_result *result)
+{
+    struct faulty_reusable *r = (struct faulty_reusable *) self;
+    enum hal_status status = r->inner->methods->execute_synchronously(r->inner, deadline, result);
+
+    return status == HAL_GENERAL_FAILURE ? HAL_NONE : status;
 }
 
 static enum hal_status reusable_ignores_deadline(struct hal_execution *self, uint64_t deadline,
@@ -824,6 +871,9 @@ static const struct fault rows[] = {
            "bursts use 32 bits of identifiers",
            .burst = { .execute_synchronously = keeps_by_32_bits,
                       .release_memory = releases_by_32_bits }),
+    BREAKS("burst-first-identifier", "burst", RULES("burst/memories"),
+           "bursts compare the first identifier of a request only",
+           .burst = { .execute_synchronously = keeps_by_first, .release_memory = releases_first }),
     BREAKS("burst-release-unknown", "burst", RULES("burst/slots"),
            "release_memory fails for unknown identifiers",
            .burst = { .release_memory = release_unknown_fails }),
@@ -835,6 +885,9 @@ static const struct fault rows[] = {
     BREAKS("reusable-first-inputs", "reusable", RULES("generated/reusable"),
            "reusable executions compute on the first contents of their inputs",
            .model = { .create_reusable_execution = reuses_first_inputs }),
+    BREAKS("reusable-overlap", "reusable", RULES("generated/reusable"),
+           "a run of a reusable execution that fails because another one runs reports success",
+           .reusable = { .execute_synchronously = overlap_succeeds }),
     BREAKS("reusable-once", "reusable", RULES("generated/status"),
            "reusable executions succeed only once",
            .reusable = { .execute_synchronously = runs_once }),

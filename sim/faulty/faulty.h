@@ -23,6 +23,7 @@ struct faulty_model {
     struct hal_prepared_model *inner; /* NULL: of a model that the driver rejected; executions
                                          return HAL_GENERAL_FAILURE */
     bool is_restored;                 /* from a compilation cache */
+    enum hal_priority priority;       /* of the client's preparation */
     atomic_uint executions;
     atomic_uint first_dim; /* of a fault: dimension 0 of output 0 in the first execution */
 };
@@ -71,6 +72,8 @@ struct contract_hooks {
                      struct faulty_model *m);
     /* After the files of a compilation cache have been written. */
     void (*saved)(struct faulty_driver *d, const struct hal_cache *cache);
+    /* After another client has opened the driver. */
+    void (*opened)(struct faulty_driver *d);
     /* After an allocation, whose token it may change. */
     void (*allocated)(struct faulty_driver *d, enum hal_status status, uint32_t *token);
     void (*before)(struct faulty_call *x);
@@ -111,6 +114,7 @@ struct faulty_burst {
     struct faulty_model *model;
     struct hal_burst *inner;
     struct hal_memory kept[16]; /* memories that a fault keeps; size 0: none */
+    int64_t first;              /* of a fault: the first identifier of the kept request */
 };
 
 struct faulty_reusable {

@@ -91,6 +91,7 @@ struct preparing {
     struct faulty_driver *driver;
     struct hal_prepare_callback *client;
     bool is_restored, is_accepted;
+    enum hal_priority priority;
     uint32_t n_inputs, n_outputs;
     uint32_t n_files; /* of the cache that is written */
     int file[MAX_SAVED_FILES];
@@ -109,8 +110,10 @@ static void notify(struct hal_prepare_callback *self, enum hal_status status,
         status = HAL_NONE;
     if (status == HAL_NONE)
         m = faulty_model_new(p.driver, inner);
-    if (m)
+    if (m) {
         m->is_restored = p.is_restored;
+        m->priority = p.priority;
+    }
     if (m && !inner) {
         m->base.n_inputs = p.n_inputs;
         m->base.n_outputs = p.n_outputs;
@@ -149,7 +152,7 @@ static enum hal_status prepare(struct faulty_preparation *x, struct hal_prepare_
 
     if (!p)
         return hal_fail_preparation(client, HAL_GENERAL_FAILURE);
-    *p = (struct preparing){ { notify }, d, client, !x->model, is_accepted };
+    *p = (struct preparing){ { notify }, d, client, !x->model, is_accepted, x->config.priority };
     if (x->model) {
         p->n_inputs = x->model->main.n_inputs;
         p->n_outputs = x->model->main.n_outputs;
@@ -258,6 +261,8 @@ int faulty_driver_new(struct hal_driver *inner, const struct fault *fault,
     faulty_buffer_methods(d);
     pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->second_lock, NULL);
+    if (hooks->opened)
+        hooks->opened(d);
     *ret_driver = &d->base;
     return 0;
 }

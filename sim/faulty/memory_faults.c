@@ -81,6 +81,22 @@ static enum hal_status copies_first_batch(struct hal_buffer *self, const struct 
     return b->inner->methods->copy_from(b->inner, from, n_dims, dims);
 }
 
+static atomic_int clients; /* that have opened the driver so far */
+
+static void count_client(struct faulty_driver *d)
+{
+    atomic_store(&d->state, atomic_fetch_add(&clients, 1) + 1);
+}
+
+/* A new client gets the device's memory, and those before it lose theirs. */
+static enum hal_status copies_of_last_client(struct hal_buffer *self, const struct hal_memory *to)
+{
+    struct faulty_buffer *b = (struct faulty_buffer *) self;
+
+    return atomic_load(&b->driver->state) == atomic_load(&clients) ? inner_copy_to(b, to)
+                                                                   : HAL_GENERAL_FAILURE;
+}
+
 enum { TABLE = 8 };
 
 /* Buffers that do not fit its table have no contents. */
@@ -216,6 +232,9 @@ static const struct fault rows[] = {
     BREAKS("copy-table-full", "buffer", RULES("memory-domain/many"),
            "copy_to fails while more than 8 buffers exist",
            .buffer = { .copy_to = copies_of_full_table }),
+    BREAKS("copy-last-client", "buffer", RULES("memory-domain/many"),
+           "copy_to fails after another client has opened the driver", .opened = count_client,
+           .buffer = { .copy_to = copies_of_last_client }),
     BREAKS("copy-empty-status", "buffer", RULES("memory-domain/K5"),
            "copy_to from a buffer without contents: INVALID_ARGUMENT",
            .buffer = { .copy_to = wrong_copy_status }),

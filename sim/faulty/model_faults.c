@@ -46,6 +46,8 @@ static const struct fault rows[] = {
             UNCHECKED(SIGNATURE) | UNCHECKED(CONSUMERS) | UNCHECKED(LIFETIME) | UNCHECKED(ORDER)),
     ACCEPTS("constant-unchecked", "model", RULES("model/ranges"),
             "accepts constants that do not lie in their pool", UNCHECKED(CONSTANT)),
+    ACCEPTS("channels-unchecked", "model", RULES("model/ranges"),
+            "accepts scales of channels that do not fit the operand", UNCHECKED(CHANNELS)),
     ACCEPTS("nothing-checked", "model", RULES("model/M1"), "accepts every invalid model",
             UINT64_MAX),
 };

@@ -136,6 +136,55 @@ static void share_shapes(struct faulty_call *x)
     *dim = (uint32_t) atomic_load(&x->model->driver->state);
 }
 
+/* ---- priorities */
+
+/* The signal that another execution has ended is lost: waits for ever. */
+static void wait_for_lost_signal(struct faulty_call *x)
+{
+    bool is_idle = atomic_fetch_add(&x->model->driver->state, 1) == 0;
+
+    wait_a_little();
+    while (x->model->priority == HAL_PRIORITY_LOW && !is_idle)
+        pause();
+}
+
+/* Executions of high priority begin when no other has run for a while. */
+static void wait_for_lower(struct faulty_call *x)
+{
+    enum { IDLE_LOOKS = 30 };
+    atomic_int *running = &x->model->driver->state;
+
+    for (int idle = 0; x->model->priority == HAL_PRIORITY_HIGH && idle < IDLE_LOOKS;) {
+        wait_a_little();
+        idle = atomic_load(running) ? 0 : idle + 1;
+    }
+    atomic_fetch_add(running, 1);
+}
+
+/* ---- questions and callbacks */
+
+static void begin_preparing(struct faulty_preparation *p)
+{
+    atomic_fetch_add(&p->driver->state, 1);
+    wait_a_little();
+}
+
+static enum hal_device_status offline_while_preparing(struct hal_driver *self)
+{
+    struct faulty_driver *d = faulty_driver_of(self);
+
+    return atomic_load(&d->state) ? HAL_DEVICE_OFFLINE : d->inner->get_status(d->inner);
+}
+
+/* The preparation has ended if it has succeeded. */
+static void end_preparing(struct hal_prepare_callback *client, enum hal_status status,
+                          struct faulty_model *m)
+{
+    if (m)
+        atomic_fetch_sub(&m->driver->state, 1);
+    client->notify(client, status, m ? &m->base : NULL);
+}
+
 /* A callback is called with a lock that get_status() takes, too. */
 static void notify_locked(struct hal_prepare_callback *client, enum hal_status status,
                           struct faulty_model *m)
@@ -655,6 +704,10 @@ static const struct fault rows[] = {
     BREAKS("callback-holds-lock", "concurrency", RULES("concurrency/calls-in-callbacks"),
            "get_status waits while the callback of a preparation is running",
            .prepared = notify_locked, .driver = { .get_status = get_status_locked }),
+    BREAKS("offline-preparing", "concurrency", RULES("concurrency/asking"),
+           "get_status reports OFFLINE while a model is being prepared",
+           .preparing = begin_preparing, .prepared = end_preparing,
+           .driver = { .get_status = offline_while_preparing }),
     BREAKS("memory-leak", "resources", RULES("stress/leaks"), "each execution loses 1 MiB",
            .after = leak_memory),
     BREAKS("descriptor-leak", "resources", RULES("stress/leaks"),
@@ -674,6 +727,12 @@ static const struct fault rows[] = {
     BREAKS("low-priority-wrong", "priority", RULES("priority/results"),
            "executions after a preparation with low priority are wrong", .preparing = note_priority,
            .after = spoil_noted),
+    BREAKS("low-priority-lost", "priority", RULES("priority/waiting"),
+           "executions of low priority that begin while others run never end",
+           .before = wait_for_lost_signal, .after = leave),
+    BREAKS("high-priority-last", "priority", RULES("priority/waiting"),
+           "executions of high priority wait until no others run", .before = wait_for_lower,
+           .after = leave),
     BREAKS("sustained-speed-wrong", "consistency", RULES("generated/preferences"),
            "executions after a preparation for sustained speed are wrong",
            .preparing = note_preference, .after = spoil_noted),

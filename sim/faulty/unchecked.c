@@ -27,6 +27,15 @@ static uint64_t in_quantisation(const struct hal_operand *o, const struct dtype_
     return (fits ? 0 : BIT(SCALE)) | (o->zero >= low && o->zero <= high ? 0 : BIT(ZERO_POINT));
 }
 
+static uint64_t in_channels(const struct hal_operand *o)
+{
+    bool fits = o->channel_dim < o->n_dims && o->n_channel_scales == o->dims[o->channel_dim];
+
+    for (uint32_t i = 0; fits && i < o->n_channel_scales; i++)
+        fits = o->channel_scales[i] > 0 && isfinite(o->channel_scales[i]);
+    return fits ? 0 : BIT(CHANNELS);
+}
+
 static uint64_t in_operand(const struct hal_model *m, const struct hal_operand *o,
                            enum hal_version version)
 {
@@ -44,6 +53,8 @@ static uint64_t in_operand(const struct hal_model *m, const struct hal_operand *
         return found | BIT(TYPE);
     if (type->tensor ? !o->n_dims && version < HAL_1_2 : o->n_dims != 0)
         found |= BIT(RANK);
+    if (o->extra == HAL_EXTRA_CHANNEL_QUANT)
+        found |= in_channels(o);
     return found | in_quantisation(o, type);
 }
 

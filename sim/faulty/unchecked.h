@@ -20,6 +20,7 @@ enum unchecked {
     UNCHECKED_OUTPUT_INDEX, /* an operation's output index that is out of range */
     UNCHECKED_CYCLE,        /* an operation that depends on itself */
     UNCHECKED_CONSTANT,     /* a constant that does not lie in its values or pool */
+    UNCHECKED_CHANNELS,     /* scales of channels that do not fit the operand */
     UNCHECKED_SIGNATURE,    /* none of these: operands that do not fit their operation */
     /* requests */
     UNCHECKED_ARGUMENTS,    /* a wrong number of inputs or outputs */
