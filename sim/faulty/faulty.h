@@ -175,7 +175,7 @@ bool faulty_has_token(struct faulty_driver *d, uint32_t token);
 
 /* Rows of the fault table. */
 extern const struct fault_group driver_faults, execution_faults, memory_faults, model_faults,
-    queue_faults, state_faults;
+    burst_faults, state_faults;
 
 #define CONTRACT(...)                                                                              \
     &(const struct contract_hooks)                                                                 \
