@@ -191,14 +191,17 @@ static const enum verdict verdict_of[OUTCOMES] = {
     [OUTCOME_ERROR] = VERDICT_ERROR,
 };
 
-static void put_why(const struct conform_result *from, struct check_result *r)
+/* The reason is that of rules of which nothing was checked. */
+static void put_why(const struct conform_item *item, struct check_result *r)
 {
+    const struct conform_result *from = &item->result;
+
     for (uint32_t i = 0; i < from->n_findings; i++)
         text_append(r->why, sizeof r->why, "%s%s", i ? "\n" : "", from->finding[i]);
     if (from->failures > from->n_findings)
         text_append(r->why, sizeof r->why, "\nand %u more of %u checks",
                     from->failures - from->n_findings, from->checks);
-    if (from->reason[0])
+    if (item->outcome == OUTCOME_NOT_APPLICABLE)
         text_append(r->why, sizeof r->why, "%s%s", r->why[0] ? "\n" : "", from->reason);
 }
 
@@ -210,7 +213,7 @@ void conform_result_of(const struct conform_item *item, struct check_result *ret
     r.ms = item->ms;
     r.checked = item->result.checks;
     r.wrong = item->result.failures;
-    put_why(&item->result, &r);
+    put_why(item, &r);
     r.attempts = item->attempts;
     r.failed_attempts = item->failed_attempts;
     check_settle_attempts(&r);

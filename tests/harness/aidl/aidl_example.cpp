@@ -222,7 +222,7 @@ class Device : public BnDevice {
                                const Fds &, const Fds &, const std::vector<uint8_t> &,
                                const std::shared_ptr<IPreparedModelCallback> &callback) override
     {
-        bool all = true;
+        bool all = !model.main.operations.empty();
         for (const Operation &o : model.main.operations)
             all = all && supports(model, o);
         if (!all) {
