@@ -420,8 +420,7 @@ int grow_control(struct builder *b, struct graph_value *from, struct graph_value
 {
     struct snapshot before = snapshot(b);
     struct graph_value *result;
-    bool branch =
-        b->only_control ? b->only_control->control_kind == CONTROL_BRANCH : rng_percent(b->rng, 50);
+    bool branch = b->branches && (!b->loops || rng_percent(b->rng, 50));
 
     /* after a failure the arena is not rewound: lists of the graph may have been reallocated in it
      */

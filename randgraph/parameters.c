@@ -101,27 +101,62 @@ static bool put_ops(const struct parameter *p, const struct randgraph_options *o
     return o->min_ops != randgraph_default.min_ops || o->max_ops != randgraph_default.max_ops;
 }
 
+static int unknown_op(const char *name, struct why *w)
+{
+    struct suggestion s = suggest_for(name);
+    char text[SUGGEST_TEXT];
+    for (int i = 0; i < op_table_n; i++)
+        suggest_candidate(&s, op_table[i]->name);
+    return why_fail(w, WHY_INVALID, "unknown operation '%s'%s", name,
+                    s.name ? suggest_text(&s, "", text) : " ('halcyon ops' lists them)");
+}
+
+/* Moves *at behind the next name of a list with commas, which it copies.  1: there is one; 0: the
+ * list has ended; -1: the name is empty or too long. */
+static int next_name(const char **at, char name[64])
+{
+    size_t length = *at ? strcspn(*at, ",") : 0;
+    if (!*at)
+        return 0;
+    if (!length || length >= 64)
+        return -1;
+    memcpy(name, *at, length);
+    name[length] = 0;
+    *at = (*at)[length] ? *at + length + 1 : NULL;
+    return 1;
+}
+
+/* "ADD,CONV_2D" */
 static int set_only(const struct parameter *p, struct randgraph_options *o, const char *value,
                     struct why *w)
 {
-    struct suggestion s = suggest_for(value);
-    char text[SUGGEST_TEXT];
-    const struct op *op = op_by_name(value);
+    struct randgraph_ops only = { { 0 } };
+    const char *at = value;
+    char name[64];
+    int more;
     (void) p;
-    for (int i = 0; i < op_table_n; i++)
-        suggest_candidate(&s, op_table[i]->name);
-    REQUIRE(w, op, "unknown operation '%s'%s", value,
-            s.name ? suggest_text(&s, "", text) : " ('halcyon ops' lists them)");
-    o->only = op->name;
+    while ((more = next_name(&at, name)) == 1) {
+        const struct op *op = op_by_name(name);
+        if (!op)
+            return unknown_op(name, w);
+        randgraph_ops_add(&only, op);
+    }
+    REQUIRE(w, more == 0, "expected operations separated by commas, found '%s'", value);
+    o->only = only;
     return 0;
 }
 
 static bool put_only(const struct parameter *p, const struct randgraph_options *o,
                      char value[RANDGRAPH_VALUE])
 {
+    size_t used = 0;
     (void) p;
-    snprintf(value, RANDGRAPH_VALUE, "%s", o->only ? o->only : "");
-    return o->only != NULL;
+    value[0] = 0;
+    for (int i = 0; i < op_table_n; i++)
+        if (randgraph_ops_has(&o->only, op_table[i]) && used < RANDGRAPH_VALUE)
+            used += (size_t) snprintf(value + used, RANDGRAPH_VALUE - used, "%s%s", used ? "," : "",
+                                      op_table[i]->name);
+    return used != 0;
 }
 
 static const char *const value_names[VALUES_END] = { [VALUES_MIX] = "mix",
@@ -168,23 +203,18 @@ static int unknown_type(const char *name, struct why *w)
 static int set_types(const struct parameter *p, struct randgraph_options *o, const char *value,
                      struct why *w)
 {
+    const char *at = value;
     uint32_t types = 0;
+    char name[64];
+    int more;
     (void) p;
-    for (const char *at = value;; at++) {
-        char name[64];
-        size_t length = strcspn(at, ",");
-        REQUIRE(w, length && length < sizeof name,
-                "expected operand types separated by commas, found '%s'", value);
-        memcpy(name, at, length);
-        name[length] = 0;
+    while ((more = next_name(&at, name)) == 1) {
         int type = dtype_by_name(name);
         if (type < 0)
             return unknown_type(name, w);
         types |= 1u << type;
-        at += length;
-        if (!*at)
-            break;
     }
+    REQUIRE(w, more == 0, "expected operand types separated by commas, found '%s'", value);
     o->dtypes = types;
     return 0;
 }

@@ -94,7 +94,6 @@ static int check(const struct randgraph_options *o, struct why *w)
     REQUIRE(w, o->max_elements >= 1, "largest number of elements 0: must be at least 1");
     REQUIRE(w, o->max_level >= 1 && o->max_level <= MAX_LEVEL, "feature level %d: must be 1 to %d",
             o->max_level, MAX_LEVEL);
-    REQUIRE(w, !o->only || op_by_name(o->only), "the catalogue has no operation %s", o->only);
     if (o->support_digest && !o->support)
         return why_fail(w, WHY_INVALID,
                         "the support set %016" PRIx64 " that the graph was drawn for is missing",
@@ -140,13 +139,26 @@ static uint32_t draw_length(struct builder *b)
     return o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
 }
 
+/* Any operation of the set, or of the catalogue where it has none. */
+static const struct op *draw_op(struct builder *b)
+{
+    const struct randgraph_ops *set = &b->options->only;
+    uint32_t n = randgraph_ops_count(set);
+    uint32_t k = rng_below(b->rng, n ? n : (uint32_t) op_table_n);
+
+    for (int i = 0; n; i++)
+        if (randgraph_ops_has(set, op_table[i]) && k-- == 0)
+            return op_table[i];
+    return op_table[k];
+}
+
 /* The first operation, each that is supported as likely as any other, except those of weight 0. */
 static const struct op *draw_first(struct builder *b)
 {
-    const struct op *op = op_table[rng_below(b->rng, (uint32_t) op_table_n)];
+    const struct op *op = draw_op(b);
 
     for (int i = 0; b->support && !types_to_begin(b, op) && i < TRIES_FIRST; i++)
-        op = op_table[rng_below(b->rng, (uint32_t) op_table_n)];
+        op = draw_op(b);
     return randgraph_weight_of(b->weights, op) ? op : NULL;
 }
 
@@ -157,7 +169,7 @@ static void draw_edge(struct builder *b, uint32_t operations)
     if (!b->support || !rng_percent(b->rng, RANDGRAPH_EDGE_PERCENT))
         return;
     b->edge = rng_below(b->rng, operations);
-    b->beyond = rng_below(b->rng, 2) ? b->rows : rows_get();
+    b->beyond = rng_below(b->rng, 2) ? b->rows : b->all;
 }
 
 static int build(struct builder *b, struct example *ret_example, struct why *w)
@@ -167,9 +179,8 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
     if (!b->only && !b->only_control && rng_percent(b->rng, b->weights->any_first))
         b->first = draw_first(b);
     b->types = draw_types(b);
-    REQUIRE(w, b->types && (!b->only_control || (int) b->only_control->since <= o->max_level),
-            "no operation%s%s takes the given operand types at feature level %d or below",
-            o->only ? " named " : "", o->only ? o->only : "", o->max_level);
+    REQUIRE(w, b->types, "no operation takes the given operand types at feature level %d or below",
+            o->max_level);
     b->model->relaxed =
         (b->types & TYPE(F32)) && o->max_level >= L2 && rng_unit(b->rng) < o->relaxed;
     if (b->support && !support_has_relaxed(b->support))
@@ -177,8 +188,8 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
     draw_profile(b);
     bool half = b->model->relaxed || (b->types & TYPE(F16));
     b->limit = half ? fp16_limit : limit_float;
-    b->control =
-        rng_unit(b->rng) < o->control_flow && o->max_level >= L4 && !b->only && !b->nonfinite;
+    b->control = (rng_unit(b->rng) < o->control_flow || b->control) && o->max_level >= L4 &&
+                 (b->branches || b->loops) && !b->nonfinite;
     if (b->support && !b->only_control)
         b->control = b->control && support_has_control(b->support);
     uint32_t operations = draw_length(b);
@@ -216,6 +227,8 @@ int builder_begin(struct builder *b, const struct randgraph_options *o, struct r
         .model = arena_alloc(arena, 1, sizeof *b->model),
         .edge = NO_EDGE,
     };
+    b->all = b->rows;
+    b->branches = b->loops = true;
     b->most_weight = most_weight(b->weights);
     draw_sizes(b);
     if (b->model) {
@@ -228,6 +241,60 @@ int builder_begin(struct builder *b, const struct randgraph_options *o, struct r
     return why_no_memory(w);
 }
 
+/* Whether a graph of these options can have the operation, on a driver that supports all. */
+static bool can_have(const struct builder *b, const struct op *op)
+{
+    struct builder any = *b;
+
+    any.rows = b->all;
+    return op->control_kind != CONTROL_NONE ? (int) op->since <= b->options->max_level
+                                            : types_to_begin(&any, op) != 0;
+}
+
+static int restrict_rows(struct builder *b, struct why *w)
+{
+    const struct randgraph_ops *set = &b->options->only;
+    struct rows *of = arena_alloc(b->scratch, 2, sizeof *of);
+
+    if (!of || rows_of_ops(b->rows, set, b->scratch, &of[0]) < 0 ||
+        rows_of_ops(b->all, set, b->scratch, &of[1]) < 0)
+        return why_no_memory(w);
+    b->rows = &of[0];
+    b->all = &of[1];
+    return 0;
+}
+
+/* The operations that the graph consists of.  Each must be possible: none is left out silently. */
+static int choose_ops(struct builder *b, struct why *w)
+{
+    const struct randgraph_ops *set = &b->options->only;
+    const struct op *last = NULL;
+    uint32_t n = 0;
+
+    if (!randgraph_ops_count(set))
+        return 0;
+    b->branches = b->loops = false;
+    for (int i = 0; i < op_table_n; i++) {
+        const struct op *op = op_table[i];
+        if (!randgraph_ops_has(set, op))
+            continue;
+        REQUIRE(w, can_have(b, op),
+                "no operation named %s takes the given operand types at feature level %d or below",
+                op->name, b->options->max_level);
+        b->branches |= op->control_kind == CONTROL_BRANCH;
+        b->loops |= op->control_kind == CONTROL_LOOP;
+        if (op->control_kind == CONTROL_NONE) {
+            last = op;
+            n++;
+        }
+    }
+    b->only_control = n == 0;
+    b->control = n > 0; /* where the set has IF or WHILE */
+    if (n == 1 && !b->branches && !b->loops)
+        b->only = last;
+    return n == 0 || b->only ? 0 : restrict_rows(b, w);
+}
+
 int randgraph_from(const struct randgraph_options *options, struct rng *r, struct arena *arena,
                    struct example *ret_example, struct why *w)
 {
@@ -235,19 +302,16 @@ int randgraph_from(const struct randgraph_options *options, struct rng *r, struc
     struct builder b;
 
     TRY(check(&o, w));
-    if (o.support && support_level(o.support) < o.max_level)
-        o.max_level = support_level(o.support);
     TRY(builder_begin(&b, &o, r, arena, w));
     if (o.support) {
         b.support = o.support;
         b.rows = support_rows(o.support);
     }
-    const struct op *only = o.only ? op_by_name(o.only) : NULL;
-    if (only && only->control_kind != CONTROL_NONE)
-        b.only_control = only;
-    else
-        b.only = only;
-    int rc = build(&b, ret_example, w);
+    int rc = choose_ops(&b, w);
+    if (o.support && support_level(o.support) < o.max_level)
+        o.max_level = support_level(o.support);
+    if (rc == 0)
+        rc = build(&b, ret_example, w);
     arena_free(b.scratch);
     return rc;
 }

@@ -66,6 +66,18 @@ enum randgraph_values {
     VALUES_END
 };
 
+/* A set of operations, by index in op_table. */
+enum { RANDGRAPH_OPS = 256 };
+
+struct randgraph_ops {
+    uint64_t bits[RANDGRAPH_OPS / 64];
+};
+void randgraph_ops_add(struct randgraph_ops *s, const struct op *op);
+bool randgraph_ops_has(const struct randgraph_ops *s, const struct op *op);
+uint32_t randgraph_ops_count(const struct randgraph_ops *s);
+/* The set of that operation of the catalogue; of none for NULL. */
+struct randgraph_ops randgraph_only(const char *name);
+
 struct randgraph_support;
 
 struct randgraph_options {
@@ -78,7 +90,9 @@ struct randgraph_options {
     double constant;           /* share of new operands that are constants */
     double control_flow;       /* share of graphs that may contain IF and WHILE */
     enum randgraph_values values;
-    const char *only;                        /* the only operation of the main graph; NULL: any */
+    /* The only operations of the graph; none: any.  Where all are IF or WHILE: of the main graph.
+     * Conditions and loop counters are computed by LESS and ADD in any case. */
+    struct randgraph_ops only;
     const struct randgraph_weights *weights; /* NULL: the defaults */
     double ways; /* not of the graph: share of the graphs that are also executed in other ways
                     (harness/check/variation.h) */
@@ -185,19 +199,20 @@ void randgraph_support_count(const struct randgraph_support *s, uint32_t *ret_op
  * not the defaults, in the order of the table in parameters.c, then seed and index:
  *
  *     random/v2/s7/i123
- *     random/v2/ops=3-5/op=ADD/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i123
+ *     random/v2/ops=3-5/op=ADD,RELU/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i123
  *     random/v2/for=ab12cd34ef567890/s7/i123
  *
  * The last one has a digest of the support set that the graph was drawn for: what it is generated
  * from is the name and that set.
- * Each graph has exactly one name.  Names need no quotes in a shell, and each part between slashes
- * is the name of a file. */
+ * Each graph has exactly one name: lists are in the order of the catalogue.  Names need no quotes in
+ * a shell. */
 
 /* Version of the generator.  To be raised by each change after which some options, seed and index
  * give another graph; tests/randgraph/test_names.c fails until then. */
 enum { RANDGRAPH_VERSION = 2 };
 
-enum { RANDGRAPH_NAME = 1024, RANDGRAPH_VALUE = 512 }; /* bytes of a name; of a value in it */
+/* Bytes of a name, and of a value in it: a list of all operations has 1,300. */
+enum { RANDGRAPH_NAME = 3072, RANDGRAPH_VALUE = 2048 };
 
 /* options: valid ones. */
 void randgraph_name(const struct randgraph_options *options, uint64_t seed, uint64_t index,
@@ -211,8 +226,8 @@ int randgraph_parse_name(const char *name, struct randgraph_options *ret_options
  * which the version and the options are missing. */
 bool randgraph_is_old_name(const char *name);
 
-/* Sets the option of that key from text, as in a name: "ops" from "3-5".  -1: the text is not
- * valid; *o is untouched. */
+/* Sets the option of that key from text, as in a name: "ops" from "3-5".  Lists may be in any order
+ * and name an element twice.  -1: the text is not valid; *o is untouched. */
 int randgraph_set(struct randgraph_options *o, const char *key, const char *value, struct why *w);
 /* The next option that is not the default, as key and value.  *position: 0 at first.  Returns the
  * key; NULL: there are no more. */

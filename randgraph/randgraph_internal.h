@@ -95,19 +95,24 @@ struct rows {
 const struct rows *rows_get(void);
 /* The rows whose id is kept, in the arena. */
 int rows_filter(const struct rows *all, const bool *keep, struct arena *a, struct rows *ret);
+/* The rows of these operations, in the arena. */
+int rows_of_ops(const struct rows *all, const struct randgraph_ops *ops, struct arena *a,
+                struct rows *ret);
 
 /* A graph under construction: the main graph or a subgraph. */
 struct builder {
     const struct randgraph_options *options;
     const struct randgraph_weights *weights;
-    const struct rows *rows;
+    const struct rows *rows; /* of the support set, if there is one */
+    const struct rows *all;  /* without regard to it */
     struct rng *rng;
     struct arena *arena, *scratch;
     struct model *model;           /* subgraphs are appended to it */
     uint32_t types;                /* main types of the graph: bit per enum dtype */
     bool control;                  /* IF and WHILE are allowed */
-    const struct op *only;         /* the only operation of the main graph; NULL: any */
-    const struct op *only_control; /* the same where it is IF or WHILE */
+    const struct op *only;         /* the only operation of the main graph; NULL: any of rows */
+    bool only_control;             /* the main graph consists of IF and WHILE */
+    bool branches, loops;          /* IF and WHILE may be drawn, where control flow is */
     const struct op *first;        /* the first operation, if it can be drawn; NULL: any */
     uint32_t most_weight;          /* largest weight of an operation */
     uint32_t attempt;              /* varies repeated choices when a fuzzer's bytes are used up */

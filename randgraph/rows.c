@@ -38,13 +38,18 @@ static struct row *first_rows; /* by operation */
 static uint32_t n_first_rows;
 static uint32_t *first_id; /* by index in op_table */
 
-static uint32_t id_of(const struct op *op, int form, int typing)
+static int index_of(const struct op *op)
 {
     int i = 0;
 
     while (op_table[i] != op)
         i++;
-    return first_id[i] + (uint32_t) (form * op->n_typings + typing);
+    return i;
+}
+
+static uint32_t id_of(const struct op *op, int form, int typing)
+{
+    return first_id[index_of(op)] + (uint32_t) (form * op->n_typings + typing);
 }
 
 static struct row make_row(const struct op *op, const struct form *f, const struct typing *t,
@@ -220,4 +225,48 @@ int rows_filter(const struct rows *all, const bool *keep, struct arena *a, struc
                 ret->bridge[type].row[ret->bridge[type].n++] = all->bridge[type].row[i];
     }
     return 0;
+}
+
+/* ---- sets of operations */
+
+void randgraph_ops_add(struct randgraph_ops *s, const struct op *op)
+{
+    int i = index_of(op);
+
+    s->bits[i / 64] |= (uint64_t) 1 << i % 64;
+}
+
+bool randgraph_ops_has(const struct randgraph_ops *s, const struct op *op)
+{
+    int i = index_of(op);
+
+    return s->bits[i / 64] >> i % 64 & 1;
+}
+
+uint32_t randgraph_ops_count(const struct randgraph_ops *s)
+{
+    uint32_t n = 0;
+
+    for (int i = 0; i < COUNT(s->bits); i++)
+        n += (uint32_t) __builtin_popcountll(s->bits[i]);
+    return n;
+}
+
+struct randgraph_ops randgraph_only(const char *name)
+{
+    struct randgraph_ops s = { { 0 } };
+
+    if (name)
+        randgraph_ops_add(&s, op_by_name(name));
+    return s;
+}
+
+int rows_of_ops(const struct rows *all, const struct randgraph_ops *ops, struct arena *a,
+                struct rows *ret)
+{
+    bool *keep = arena_alloc(a, all->n_ids + 1, sizeof *keep);
+
+    for (uint32_t i = 0; keep && i < all->n_ids; i++)
+        keep[i] = randgraph_ops_has(ops, all->by_id[i]->op);
+    return keep ? rows_filter(all, keep, a, ret) : -1;
 }

@@ -35,6 +35,7 @@ struct target_host {
                                     NULL: they may; must outlive the target */
     enum isolation isolation;    /* whether the driver gets a process of its own */
     bool may_use_devices;        /* it is, but may use device nodes */
+    enum hal_version entry;      /* runs use the entry points of this version; 0: the driver's own */
     uint64_t memory_limit;       /* bytes of anonymous memory that such a process may use; 0: any */
     bool may_spin;               /* such a process and this one have a processor each: waits for
                                     each other may spin */
@@ -52,7 +53,8 @@ struct target_host {
 };
 
 /* Opens a URI (sim:NAME, sim:PATH.toml, lib:PATH.so?ARGUMENTS, unix:PATH, golden, null).
- * WHY_INVALID: a bad URI, profile or library; the text has the fault and its place. */
+ * WHY_INVALID: a bad URI, profile or library, or a driver that does not answer host->entry; the text
+ * has the fault and its place. */
 int target_open(const char *uri, const struct target_host *host, struct target **ret_target,
                 struct why *w);
 void target_free(struct target *t);
@@ -63,6 +65,8 @@ struct hal_driver *target_take_driver(struct target *t);
 
 const char *target_uri(const struct target *t);
 const struct hal_driver *target_driver(const struct target *t);
+/* Of the entry points that runs use; 0: not known, as its service is not connected. */
+enum hal_version target_version(const struct target *t);
 
 /* Properties of a driver, checked against the contract. */
 struct target_info {

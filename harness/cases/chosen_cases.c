@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/run/devices.h"
 #include "sim/hal/hal_convert.h"
 
 /* ---- the run that --failed repeats */
@@ -55,6 +56,14 @@ static void use_supports(struct drawn_for *d, const json_t *digests)
         const char *digest = json_string_value(json_array_get(digests, i));
         snprintf(d->digest[d->n++], SUPPORT_DIGEST, "%s", digest ? digest : "");
     }
+}
+
+/* The entry points of the repeated run. */
+static void use_entry(struct options *o, const json_t *j)
+{
+    const char *entry = json_string_value(json_object_get(j, "entry"));
+    if (!o->version && entry)
+        devices_enter(o->version = hal_version_by_name(entry));
 }
 
 static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
@@ -126,6 +135,7 @@ static int use_options(struct chosen_cases *c, const json_t *j, struct why *w)
         o->target[t] = c->repeated.target[t];
     if (!o->n_targets)
         o->n_targets = c->repeated.n_targets;
+    use_entry(o, j);
     if (!strcmp(o->command, "random"))
         return use_graphs(c, j, w);
     if (!strcmp(o->command, "conform"))
@@ -201,7 +211,8 @@ int chosen_cases_begin(struct chosen_cases *c, const struct options *o, struct w
 bool chosen_cases_are_part(const struct chosen_cases *c)
 {
     const struct options *o = &c->options;
-    return o->only.n || o->lists.n || o->exclude.n || o->failed || o->n_suites || o->version;
+    return o->only.n || o->lists.n || o->exclude.n || o->failed || o->n_suites ||
+           (o->version && !strcmp(o->command, "conform")); /* other commands run every case */
 }
 
 int chosen_cases_select(struct chosen_cases *c, struct cases *cases, const char *hint,

@@ -7,6 +7,8 @@
 
 #include "golden/base/text_escape.h"
 #include "harness/cases/drawn_for.h"
+#include "harness/run/devices.h"
+#include "sim/hal/hal_convert.h"
 
 /* ---- the database */
 
@@ -30,7 +32,8 @@ int found_case_look_up(struct found_case *p, const char *name, struct why *w)
     return found < 0 ? -1 : 0;
 }
 
-/* How the case was run: by which rule it was judged, and on which targets it did not conform. */
+/* How the case was run: by which rule it was judged, through which entry points, and on which targets
+ * it did not conform. */
 int found_case_use_options(struct found_case *p, struct why *w)
 {
     json_error_t error;
@@ -41,6 +44,9 @@ int found_case_use_options(struct found_case *p, struct why *w)
         p->effective.judge = !strcmp(judge, "cts") ? JUDGE_CTS : JUDGE_BOUND;
     if (!(p->effective.ways > 0))
         p->effective.ways = json_number_value(json_object_get(j, "ways"));
+    const char *entry = json_string_value(json_object_get(j, "entry"));
+    if (!p->effective.version && entry)
+        devices_enter(p->effective.version = hal_version_by_name(entry));
     json_decref(j);
     for (uint32_t t = 0; !p->o->n_targets && t < p->found.n_targets; t++)
         p->effective.target[p->effective.n_targets++] = p->found.target[t];

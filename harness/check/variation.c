@@ -169,7 +169,7 @@ static void take_failure(const struct check_result *other, const char *text, str
 void variation_run(struct check *c, struct target *t, const struct run_outputs *plain,
                    struct check_result *r, struct buffer *detail)
 {
-    const enum hal_version version = target_driver(t)->hal_version;
+    const enum hal_version version = target_version(t);
     const struct variation v =
         draw(c->example->name, c->ways, version, &c->example->model.graph[0]);
     struct target_run_options options = {

@@ -11,6 +11,7 @@
 #include "golden/base/text_escape.h"
 #include "harness/check/blame.h"
 #include "harness/check/json_value.h"
+#include "sim/hal/hal_convert.h"
 
 double console_now(void)
 {
@@ -393,6 +394,8 @@ static void print_buckets(const struct summary *s)
         buffer_put_quoted(&command, b->first);
         buffer_puts(&command, " -d ");
         buffer_put_quoted(&command, s->target[b->target]);
+        if (s->entry)
+            buffer_printf(&command, " --hal %s", hal_version_name(s->entry));
         bool is_alone = !strncmp(b->first, "random/", 7) && !strstr(b->first, "/for=");
         if (s->db && !is_alone) { /* its name is not enough */
             buffer_puts(&command, " --db ");

@@ -73,6 +73,7 @@ struct summary {
     double seconds;
     int64_t run; /* id in the database; 0: not recorded */
     const char *db;
+    enum hal_version entry; /* options.version */
     const struct target_note *note;
     uint32_t n_notes;
     struct json_t *baselines; /* expectations_json(), which the summary takes; NULL: none */

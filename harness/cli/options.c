@@ -110,6 +110,12 @@ static int set_hal(struct options *o, const char *value, struct why *w)
     return o->all_versions || o->version ? 0 : refuse_word(VALUE_HAL_OR_ALL, value, w);
 }
 
+static int set_entry(struct options *o, const char *value, struct why *w)
+{
+    o->version = hal_version_by_name(value);
+    return o->version ? 0 : refuse_word(VALUE_HAL, value, w);
+}
+
 static int set_baseline(struct options *o, const char *value, struct why *w)
 {
     REQUIRE(w, *value, "expected FILE, found an empty argument");
@@ -335,9 +341,15 @@ static int set_ops(struct options *o, const char *value, struct why *w)
     return randgraph_set(&o->graphs, "ops", value, w);
 }
 
+/* Each --op adds to those before it. */
 static int set_op(struct options *o, const char *value, struct why *w)
 {
-    return randgraph_set(&o->graphs, "op", value, w);
+    struct randgraph_options more = randgraph_default;
+    TRY(randgraph_set(&more, "op", value, w));
+    for (int i = 0; i < op_table_n; i++)
+        if (randgraph_ops_has(&more.only, op_table[i]))
+            randgraph_ops_add(&o->graphs.only, op_table[i]);
+    return 0;
 }
 
 static int set_types(struct options *o, const char *value, struct why *w)
@@ -427,6 +439,10 @@ static const struct option_row rows[] = {
       "enter through the entry points of HAL 1.0 to 1.3 or fl5 to fl8 (default: the driver's own "
       "version), or of all that the driver answers",
       set_hal, .value = VALUE_HAL_OR_ALL },
+    { "hal", 0, "V", CMD_CASES | CMD_REPLAY | CMD_EXPLAIN | CMD_SHRINK,
+      "run models through the entry points of HAL 1.0 to 1.3 or fl5 to fl8 (default: the driver's "
+      "own version; random: with models that this version has)",
+      set_entry, .value = VALUE_HAL },
     { "stress", 0, "S", CMD_CONFORM, "seconds for each rule of the suite stress (default 2)",
       set_stress },
     { "models", 0, "PATH", CMD_CONFORM,
@@ -450,7 +466,9 @@ static const struct option_row rows[] = {
     { "seed", 0, "S", CMD_RANDOM | CMD_CONFORM, "seed of the random graphs (default 1)", set_seed },
     { "count", 0, "N", CMD_RANDOM, "number of graphs (default 1000)", set_count },
     { "ops", 0, "MIN-MAX", CMD_RANDOM, "number of operations per graph, 1 to 100", set_ops },
-    { "op", 0, "NAME", CMD_RANDOM, "only this operation", set_op, .value = VALUE_OPERATION },
+    { "op", 0, "LIST", CMD_RANDOM,
+      "only these operations, such as CONV_2D,RELU; may be repeated, adding to the list", set_op,
+      .value = VALUE_OPERATIONS, .repeats = true },
     { "types", 0, "LIST", CMD_RANDOM, "only these operand types: TENSOR_FLOAT32,...", set_types,
       .value = VALUE_TYPE },
     { "max-dim", 0, "N", CMD_RANDOM,
@@ -788,6 +806,8 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
     }
     o.argument = argv + optind;
     o.n_arguments = argc - optind;
+    const int level = o.version ? hal_level(o.version) : o.graphs.max_level;
+    o.graphs.max_level = level < o.graphs.max_level ? level : o.graphs.max_level;
     if (o.realtime)
         TRY(make_realtime(&o, c->bit == CMD_SERVE, w));
     *ret_options = o;
@@ -828,14 +848,19 @@ void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs
         buffer_printf(b, " --%s %s", key, value);
 }
 
+void options_put_hal(struct buffer *b, const struct options *o)
+{
+    if (o->all_versions || o->version)
+        buffer_printf(b, " --hal %s", o->all_versions ? "all" : hal_version_name(o->version));
+}
+
 void options_put_rules(struct buffer *b, const struct options *o)
 {
     for (uint32_t i = 0; i < o->n_suites; i++) {
         buffer_puts(b, " --suite ");
         buffer_put_quoted(b, o->suite[i]);
     }
-    if (o->all_versions || o->version)
-        buffer_printf(b, " --hal %s", o->all_versions ? "all" : hal_version_name(o->version));
+    options_put_hal(b, o);
     if (o->seed != DEFAULT_SEED && strcmp(o->command, "conform") == 0)
         buffer_printf(b, " --seed %llu", (unsigned long long) o->seed);
     if (o->stress < DEFAULT_STRESS || o->stress > DEFAULT_STRESS)

@@ -68,7 +68,7 @@ struct options {
     uint32_t n_suites;
     double stress; /* halcyon conform: seconds for each rule of the suite stress */
     bool stress_given;
-    enum hal_version version; /* of the entry points; 0: not given */
+    enum hal_version version; /* --hal: of the entry points; 0: not given */
     bool all_versions, list;
     const char *models; /* halcyon conform: file or folder of specifications; NULL: none */
     const char *fault[MAX_FAULTS]; /* halcyon selftest: only these */
@@ -127,6 +127,7 @@ enum value_kind {
     VALUE_HAL,        /* what follows ?hal= in a target */
     VALUE_HAL_OR_ALL, /* or all versions */
     VALUE_OPERATION,
+    VALUE_OPERATIONS, /* a list with commas */
     VALUE_TYPE, /* a list with commas */
     VALUE_TAG,  /* a list with commas */
     VALUE_JUDGE,
@@ -180,6 +181,9 @@ int options_expect(const struct options *o, int least, int most, const char *wha
  * the defaults. */
 struct buffer;
 void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs);
+
+/* Appends " --hal 1.2", or nothing where none is given. */
+void options_put_hal(struct buffer *b, const struct options *o);
 
 /* Appends the options that choose and parametrise rules, as " --suite model --hal 1.3"; nothing for
  * the defaults. */

@@ -43,7 +43,8 @@ const char *value_word(enum value_kind kind, int i)
     case VALUE_HAL: return hal_version_names[i];
     case VALUE_HAL_OR_ALL:
         return i < HAL_VERSIONS ? hal_version_names[i] : i == HAL_VERSIONS ? "all" : NULL;
-    case VALUE_OPERATION: return i < op_table_n ? op_table[i]->name : NULL;
+    case VALUE_OPERATION:
+    case VALUE_OPERATIONS: return i < op_table_n ? op_table[i]->name : NULL;
     case VALUE_TYPE: return type_word(i);
     case VALUE_TAG: return tags[i];
     case VALUE_JUDGE: return i < JUDGE_BOUND ? judge_name[JUDGE_CTS + i] : NULL;

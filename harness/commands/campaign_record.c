@@ -64,6 +64,8 @@ static char *options_json(const struct chosen_cases *chosen)
         put_rules_json(o, j);
     else
         json_object_set_new(j, "paths", strings_json(o->argument, o->n_arguments));
+    if (o->version && !is_command(o, "conform"))
+        json_object_set_new(j, "entry", json_string(hal_version_name(o->version)));
     chosen_cases_put_json(chosen, j);
     if (o->ways > 0)
         json_object_set_new(j, "ways", json_real(o->ways));
@@ -214,6 +216,7 @@ static void print_summary(struct campaign *c, void (*print)(const struct summary
                          .seconds = console_now() - o->begun,
                          .run = results_run(c->results),
                          .db = o->db,
+                         .entry = o->version,
                          .note = c->note,
                          .n_notes = c->n_notes,
                          .bucket = c->bucket,

@@ -19,6 +19,7 @@ static int replay_rule(struct found_case *p, struct why *w)
     TRY(found_case_look_up(p, o->argument[0], w));
     if (p->in_database)
         TRY(found_case_use_options(p, w));
+    REQUIRE(w, !o->version, "--hal: the name of a rule has its HAL version");
     REQUIRE(w, !o->gdb,
             "--gdb: the driver of a rule is in the process that checks it; expected "
             "gdb --args halcyon replay --in-process");

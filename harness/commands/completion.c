@@ -15,6 +15,7 @@ static const char *const kind_name[VALUE_KINDS] = {
     [VALUE_HAL] = "hal",
     [VALUE_HAL_OR_ALL] = "hal_or_all",
     [VALUE_OPERATION] = "operation",
+    [VALUE_OPERATIONS] = "operations",
     [VALUE_TYPE] = "type",
     [VALUE_TAG] = "tag",
     [VALUE_JUDGE] = "judge",

@@ -53,6 +53,8 @@ static int run_command(const struct command *c, int argc, char **argv)
         return print_error(&o, &why);
     cases_limit_loading(o.load_timeout, (size_t) o.load_memory << 20);
     devices_isolate(o.in_process ? ISOLATE_NONE : o.isolate, o.allow_devices, o.memory_limit);
+    if (c->bit != CMD_CONFORM) /* whose rules name the version in each call */
+        devices_enter(o.version);
     return o.trace ? run_traced(c, &o) : c->run(&o);
 }
 

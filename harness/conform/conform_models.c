@@ -131,7 +131,7 @@ static int draw(const char *only, int max_level, uint32_t dtypes, uint32_t ops, 
     struct arena *a = arena_new(0);
     struct example e;
 
-    options.only = only;
+    options.only = randgraph_only(only);
     options.max_level = max_level;
     options.dtypes = dtypes;
     options.relaxed = max_level > 1 ? options.relaxed : 0;

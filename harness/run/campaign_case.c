@@ -108,6 +108,7 @@ static void put_replay(const struct campaign *c, uint64_t ordinal, const char *n
         buffer_printf(b, " --judge %s", judge_name[o->judge]);
     if (o->timeout < 10 || o->timeout > 10)
         buffer_printf(b, " --timeout %g", o->timeout);
+    options_put_hal(b, o);
     options_put_support(b, o, name);
     options_put_memory_limit(b, o);
 }

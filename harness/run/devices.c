@@ -27,6 +27,11 @@ void devices_isolate(enum isolation isolation, bool may_use_devices, uint64_t me
     harness_host.memory_limit = memory_limit;
 }
 
+void devices_enter(enum hal_version version)
+{
+    harness_host.entry = version;
+}
+
 void devices_protect_from(const char *uri)
 {
     if (target_is_isolated(uri, harness_host.isolation))

@@ -46,6 +46,10 @@ extern struct target_host harness_host;
  * many bytes of anonymous memory each such process may use (0: any number). */
 void devices_isolate(enum isolation isolation, bool may_use_devices, uint64_t memory_limit);
 
+/* Targets opened from now on run models through the entry points of that version; 0: of their own
+ * versions. */
+void devices_enter(enum hal_version version);
+
 /* Makes this process and the ones that it forks undumpable if that driver is isolated: no other
  * process of the user can trace them or read their memory, whatever confines the driver. */
 void devices_protect_from(const char *uri);

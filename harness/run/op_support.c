@@ -75,7 +75,7 @@ static void ask_at(const struct query *a, uint64_t item, int max_level, char *an
     options.min_ops = options.max_ops = 1;
     options.max_dim = 4;
     options.max_level = max_level;
-    options.only = op_table[op_of(item)]->name;
+    options.only = randgraph_only(op_table[op_of(item)]->name);
     options.dtypes = 1u << type_of(item);
     for (uint64_t i = 0; i < TRIES && answer[0] < YES; i++) {
         struct arena *arena = arena_new(0);
@@ -92,9 +92,9 @@ static void ask(struct worker_pool_link *l, uint64_t item, uint32_t step, void *
 {
     (void) step, (void) user;
     struct query *a = state;
-    const struct hal_driver *d = target_driver(a->target);
+    const enum hal_version version = target_version(a->target);
     char answer[MOST_BYTES] = { NOT_ASKED };
-    ask_at(a, item, d ? hal_level(d->hal_version) : randgraph_default.max_level, answer);
+    ask_at(a, item, version ? hal_level(version) : randgraph_default.max_level, answer);
     if (answer[0] == NOT_ASKED)
         ask_at(a, item, randgraph_default.max_level, answer);
     worker_pool_send(l, answer, answer[0] == DEAD ? 1 + strlen(answer + 1) : 1);

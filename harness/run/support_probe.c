@@ -46,8 +46,8 @@ static int start(void *user, void **ret_state, struct why *w)
 {
     struct probe *p = user;
     TRY(target_open(p->uri, &harness_host, &p->target, w));
-    const struct hal_driver *d = target_driver(p->target);
-    p->level = d ? hal_level(d->hal_version) : randgraph_default.max_level;
+    const enum hal_version version = target_version(p->target);
+    p->level = version ? hal_level(version) : randgraph_default.max_level;
     *ret_state = p;
     return 0;
 }
@@ -155,7 +155,7 @@ static void ask_control(const struct probe *p, uint64_t item, struct probe_answe
     options.min_ops = options.max_ops = 1;
     options.max_dim = 4;
     options.relaxed = 0;
-    options.only = item < LOOP ? "IF" : "WHILE";
+    options.only = randgraph_only(item < LOOP ? "IF" : "WHILE");
     options.dtypes = 1u << item % LOOP;
     options.support = p->set;
     options.support_digest = randgraph_support_digest(p->set);

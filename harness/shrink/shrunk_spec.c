@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "harness/check/buffer.h"
+#include "harness/run/devices.h"
 #include "harness/shrink/candidate.h"
 #include "harness/shrink/shrink.h"
+#include "sim/hal/hal_convert.h"
 #include "specs/specs.h"
 
 /* ---- names */
@@ -87,6 +89,14 @@ static int name_all(struct naming *n, struct why *w)
 
 /* ---- the header */
 
+static void put_target(const struct shrink_request *r, struct buffer *b)
+{
+    buffer_puts(b, " -d ");
+    buffer_put_quoted(b, r->target);
+    if (harness_host.entry)
+        buffer_printf(b, " --hal %s", hal_version_name(harness_host.entry));
+}
+
 static void put_header(const struct shrunk *s, const struct shrink_request *r, const char *name,
                        const char *path, struct buffer *b)
 {
@@ -106,12 +116,10 @@ static void put_header(const struct shrunk *s, const struct shrink_request *r, c
     buffer_printf(b, "bucket: %s\n", s->bucket);
     buffer_puts(b, "this test:     halcyon run ");
     buffer_put_quoted(b, path ? path : "FILE");
-    buffer_puts(b, " -d ");
-    buffer_put_quoted(b, r->target);
+    put_target(r, b);
     buffer_puts(b, "\nthe whole case: halcyon replay ");
     buffer_put_quoted(b, name);
-    buffer_puts(b, " -d ");
-    buffer_put_quoted(b, r->target);
+    put_target(r, b);
     buffer_puts(b, "\n");
 }
 

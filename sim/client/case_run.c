@@ -39,10 +39,10 @@ int case_run_check_status(struct case_run *c, const char *method, enum hal_statu
     if ((unsigned) status >= HAL_STATUS_COUNT)
         return case_run_violation(c, "%s answered with the unknown status %d", method,
                                   (int) status);
-    if (!hal_status_complies(status, c->t->driver->hal_version))
+    if (!hal_status_complies(status, target_version(c->t)))
         return case_run_violation(c, "%s answered %s, which HAL %s does not have", method,
                                   hal_status_name(status),
-                                  hal_version_name(c->t->driver->hal_version));
+                                  hal_version_name(target_version(c->t)));
     return status != HAL_NONE;
 }
 
@@ -110,7 +110,7 @@ static int check_timing(struct case_run *c, enum hal_status status)
     bool none = t.on_device == HAL_NO_TIME && t.in_driver == HAL_NO_TIME;
 
     c->o->timing = t;
-    if ((!c->options->measure || c->t->driver->hal_version < HAL_1_2) && !none)
+    if ((!c->options->measure || target_version(c->t) < HAL_1_2) && !none)
         return case_run_violation(c, "timing %llu/%llu ns was given, but not asked for",
                                   (unsigned long long) t.on_device,
                                   (unsigned long long) t.in_driver);
@@ -120,11 +120,11 @@ static int check_timing(struct case_run *c, enum hal_status status)
         return case_run_violation(
             c, "time on the device, %llu ns, exceeds time in the driver, %llu ns",
             (unsigned long long) t.on_device, (unsigned long long) t.in_driver);
-    if (!hal_timing_complies(t, c->t->driver->hal_version))
+    if (!hal_timing_complies(t, target_version(c->t)))
         return case_run_violation(c, "timing %llu/%llu ns: HAL %s reports whole microseconds",
                                   (unsigned long long) t.on_device,
                                   (unsigned long long) t.in_driver,
-                                  hal_version_name(c->t->driver->hal_version));
+                                  hal_version_name(target_version(c->t)));
     return 0;
 }
 
@@ -197,7 +197,7 @@ static int check_shapes(struct case_run *c, enum hal_status status)
 {
     uint32_t n = c->m->graph[0].n_outputs, n_shapes = c->result.n_shapes;
     const struct execution_way_info *way = &execution_ways[case_run_way(c)];
-    bool reports = c->t->driver->hal_version >= HAL_1_2 && way->reports;
+    bool reports = target_version(c->t) >= HAL_1_2 && way->reports;
     bool may = status == HAL_NONE || status == HAL_OUTPUT_INSUFFICIENT_SIZE;
 
     if (n_shapes && !way->reports)
@@ -205,7 +205,7 @@ static int check_shapes(struct case_run *c, enum hal_status status)
                                   n_shapes, way->name);
     if (n_shapes && !reports)
         return case_run_violation(c, "%u output shapes at HAL %s, which reports none", n_shapes,
-                                  hal_version_name(c->t->driver->hal_version));
+                                  hal_version_name(target_version(c->t)));
     if (n_shapes && !may)
         return case_run_violation(c, "%u output shapes with status %s", n_shapes,
                                   hal_status_name(status));

@@ -88,7 +88,7 @@ static bool are_shapes_known(const struct case_run *c)
 
 static int refuse(struct case_run *c, const char *why)
 {
-    enum hal_version version = c->t->driver->hal_version;
+    enum hal_version version = target_version(c->t);
 
     snprintf(c->o->not_passed, sizeof(c->o->not_passed), "%.220s; the target has HAL %s", why,
              hal_version_name(version));
@@ -111,7 +111,7 @@ static bool is_withheld(struct case_run *c)
 
 int case_run_offer(struct case_run *c)
 {
-    enum hal_version version = c->t->driver->hal_version;
+    enum hal_version version = target_version(c->t);
     struct why why;
     int level;
 

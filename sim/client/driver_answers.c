@@ -18,7 +18,8 @@ static bool ask(struct target *t, const struct host_case *run, struct host_answe
     target_at(t, TARGET_AT_SUPPORTED);
     a->status = (int32_t) target_note_failure(
         t,
-        d->get_supported_operations(d, d->hal_version, run->model, run->supported, &a->n_answers));
+        d->get_supported_operations(d, (enum hal_version) run->version, run->model, run->supported,
+                                    &a->n_answers));
     if (a->status != HAL_NONE || a->n_answers != n)
         return false;
     for (uint32_t i = 0; i < n; i++)
@@ -44,7 +45,7 @@ static bool prepare(struct target *t, const struct host_case *run, struct host_a
         return false;
     struct client_end end;
     *ret_prepared = (run->from_cache ? driver_client_prepare_cached : driver_client_prepare)(
-        &t->client, t->driver->hal_version, run->model, &run->prepare, &end);
+        &t->client, (enum hal_version) run->version, run->model, &run->prepare, &end);
     take_end(t, &end, a);
     return a->status == HAL_NONE && !a->violation[0];
 }
@@ -59,8 +60,9 @@ static void execute_request(struct target *t, const struct host_case *run,
                                  .timing = { 0, 1 } };
     struct client_end end;
 
-    driver_client_execute(&t->client, (enum execution_way) run->way, p, t->driver->hal_version,
-                          request, &run->execution, &result, NULL, &end);
+    driver_client_execute(&t->client, (enum execution_way) run->way, p,
+                          (enum hal_version) run->version, request, &run->execution, &result, NULL,
+                          &end);
     take_end(t, &end, a);
     a->n_shapes = result.n_shapes;
     a->timing = result.timing;

@@ -99,7 +99,7 @@ struct hal_prepared_model *driver_client_prepare(struct driver_client *c, enum h
         return NULL;
     struct callback_wait *w = callback_wait_new(c, method, NULL);
     if (!w) {
-        lacks_memory(ret_end, d->hal_version);
+        lacks_memory(ret_end, entry);
         return NULL;
     }
     at(c, TARGET_AT_PREPARE);
@@ -122,12 +122,12 @@ struct hal_prepared_model *driver_client_prepare(struct driver_client *c, enum h
 }
 
 /* Empty files for a cache; false: none are needed, or cannot be created. */
-static bool open_cache(struct hal_driver *d, int file[2][HAL_MAX_CACHE_FILES],
+static bool open_cache(struct hal_driver *d, enum hal_version entry, int file[2][HAL_MAX_CACHE_FILES],
                        struct hal_cache *ret)
 {
     uint32_t n[2] = { 0, 0 };
 
-    if (d->hal_version < HAL_1_2 || !d->get_number_of_cache_files_needed ||
+    if (entry < HAL_1_2 || !d->get_number_of_cache_files_needed ||
         !d->prepare_model_from_cache ||
         d->get_number_of_cache_files_needed(d, &n[0], &n[1]) != HAL_NONE ||
         n[0] > HAL_MAX_CACHE_FILES || n[1] > HAL_MAX_CACHE_FILES || n[0] + n[1] == 0)
@@ -161,7 +161,7 @@ struct hal_prepared_model *driver_client_prepare_cached(struct driver_client *c,
     struct hal_prepared_model *p = NULL;
 
     memset(file, 0xff, sizeof(file));
-    bool may_restore = open_cache(c->driver, file, &cached.cache);
+    bool may_restore = open_cache(c->driver, entry, file, &cached.cache);
     if (may_restore) {
         p = driver_client_prepare(c, entry, model, &cached, ret_end);
         may_restore = p && !ret_end->violation[0] && p->methods && p->methods->release;

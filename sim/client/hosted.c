@@ -257,7 +257,7 @@ static int put_request(struct case_run *c, struct lent_arrays *l, bool trapping)
     if (!put_inputs(c, l, trapping, in, pools, &n_pools) || !put_outputs(c, out, pools, &n_pools))
         return 1;
     c->request = (struct hal_request){ g->n_inputs, g->n_outputs, n_pools, in, out, pools };
-    return hal_request_at(&c->request, c->t->driver->hal_version, a, &c->conversion, &c->request,
+    return hal_request_at(&c->request, target_version(c->t), a, &c->conversion, &c->request,
                           c->w);
 }
 
@@ -304,6 +304,7 @@ static int put_case(struct case_run *c, const struct hal_model *model, bool trap
                                .model = m,
                                .n_shapes = n_outputs,
                                .way = case_run_way(c),
+                               .version = target_version(c->t),
                                .only_query_support = c->options->only_query_support,
                                .from_cache = vary && vary->from_cache };
     TRY(case_run_configure_preparation(c, &run->prepare));

@@ -23,6 +23,7 @@ struct hosted; /* sim/client/hosted.h: a driver in a process of its own */
 struct target {
     char *uri;
     struct hal_driver *driver;    /* NULL: not connected; `socket` is its service's path */
+    enum hal_version entry;       /* of the entry points that runs use; 0: the driver's version */
     struct hosted *hosted;        /* NULL: the driver is in this process or at a service */
     void *library;                /* that contains the driver; closed after it; NULL: none */
     struct reply_timeout timeout; /* of its service */

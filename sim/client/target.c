@@ -273,38 +273,59 @@ static int open_hosted(const struct uri *u, const char *uri, const struct target
     return rc;
 }
 
+/* A driver that is opened later, by the first run, has been asked before (target_host.is_known). */
+static int enter(struct target *t, enum hal_version entry, struct why *w)
+{
+    const struct hal_driver *d = t->driver;
+
+    t->entry = entry;
+    REQUIRE(w,
+            !d || !d->hal_version || (entry >= d->lowest_version && entry <= d->hal_version),
+            "%s has the entry points of HAL %s to %s, not of %s", t->uri,
+            hal_version_name(d->lowest_version), hal_version_name(d->hal_version),
+            hal_version_name(entry));
+    return 0;
+}
+
 int target_open(const char *uri, const struct target_host *host, struct target **ret_target,
                 struct why *w)
 {
     struct hal_driver *driver = NULL;
     void *library = NULL;
+    struct target *t = NULL;
     struct uri u = { 0 };
     int rc;
 
     TRACE(LR, PI, "target_open");
     TRY(split_uri(uri, &u, w));
     if (strcmp(u.scheme, "unix") == 0) {
-        rc = open_service(uri, host, ret_target, w);
+        rc = open_service(uri, host, &t, w);
     } else if (host && target_is_isolated(uri, host->isolation)) {
-        rc = open_hosted(&u, uri, host, ret_target, w);
+        rc = open_hosted(&u, uri, host, &t, w);
     } else {
         rc = open_driver(&u, uri, host, &driver, &library, w);
         if (rc == 0)
-            rc = target_of_driver(uri, driver, ret_target, w);
+            rc = target_of_driver(uri, driver, &t, w);
         if (rc == 0)
-            (*ret_target)->library = library;
+            t->library = library;
         else
             library_close(library);
     }
     free(u.scheme);
-    if (rc == 0)
-        (*ret_target)->no_extensions = host ? host->no_extensions : NULL;
-    if (rc == 0 && (*ret_target)->driver)
-        VLOG(MANAGER, "%s is open: %s of HAL %s", uri, (*ret_target)->driver->name,
-             hal_version_name((*ret_target)->driver->hal_version));
-    else if (rc < 0)
+    if (rc == 0 && host && host->entry && enter(t, host->entry, w) < 0) {
+        target_free(t);
+        rc = -1;
+    }
+    if (rc < 0) {
         VLOG(MANAGER, "%s cannot be opened: %s", uri, w->text);
-    return rc;
+        return -1;
+    }
+    t->no_extensions = host ? host->no_extensions : NULL;
+    if (t->driver)
+        VLOG(MANAGER, "%s is open: %s of HAL %s", uri, t->driver->name,
+             hal_version_name(t->driver->hal_version));
+    *ret_target = t;
+    return 0;
 }
 
 struct hal_driver *target_take_driver(struct target *t)
@@ -448,4 +469,9 @@ const char *target_uri(const struct target *t)
 const struct hal_driver *target_driver(const struct target *t)
 {
     return t->driver;
+}
+
+enum hal_version target_version(const struct target *t)
+{
+    return t->entry ? t->entry : t->driver ? t->driver->hal_version : 0;
 }

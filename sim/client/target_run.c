@@ -50,14 +50,14 @@ static int ask(struct case_run *c, const struct hal_model *h)
     TRACE(LR, PC, "get_supported_operations");
     target_at(c->t, TARGET_AT_SUPPORTED);
     enum hal_status status = target_note_failure(
-        c->t, d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers));
+        c->t, d->get_supported_operations(d, target_version(c->t), h, c->o->supported, &n_answers));
     return case_run_check_support(c, h->main.n_operations, status, n_answers);
 }
 
 /* `ns` from now, as a point of the driver's clock. */
 static uint64_t deadline_of(const struct case_run *c, uint64_t ns)
 {
-    return ns ? hal_now(c->t->driver->hal_version) + ns : HAL_NO_DEADLINE;
+    return ns ? hal_now(target_version(c->t)) + ns : HAL_NO_DEADLINE;
 }
 
 int case_run_configure_preparation(struct case_run *c, struct hal_prepare_config *ret)
@@ -69,7 +69,7 @@ int case_run_configure_preparation(struct case_run *c, struct hal_prepare_config
         .deadline = deadline_of(c, c->options->deadline_ns),
     };
 
-    return hal_prepare_config_at(&config, c->t->driver->hal_version, c->o->arena, &c->conversion,
+    return hal_prepare_config_at(&config, target_version(c->t), c->o->arena, &c->conversion,
                                  ret, c->w);
 }
 
@@ -91,7 +91,7 @@ static int prepare(struct case_run *c, const struct hal_model *h)
     struct client_end end;
     c->prepared = (c->options->vary && c->options->vary->from_cache ? driver_client_prepare_cached
                                                                     : driver_client_prepare)(
-        &c->t->client, c->t->driver->hal_version, h, &config, &end);
+        &c->t->client, target_version(c->t), h, &config, &end);
     case_run_take_end(c, &end);
     return case_run_check_prepared(c, end.status);
 }
@@ -190,7 +190,7 @@ struct hal_argument case_run_output_argument(const struct case_run *c, uint32_t 
     uint64_t length = c->out_length[i] ? c->out_length[i] : 1;
     struct hal_argument a = { .location = { .pool = pool, .offset = offset, .length = length } };
 
-    if (c->t->driver->hal_version < HAL_1_2 && !case_run_is_known(case_run_output(c, i)) &&
+    if (target_version(c->t) < HAL_1_2 && !case_run_is_known(case_run_output(c, i)) &&
         c->out_shape) {
         a.n_dims = c->out_shape[i].rank;
         a.dims = c->out_shape[i].dim;
@@ -229,7 +229,7 @@ static int make_request(struct case_run *c)
     pools[1].memory = guarded_memory(&c->output, true);
     c->request.n_pools = 2;
     c->request.pools = pools;
-    return hal_request_at(&c->request, c->t->driver->hal_version, c->o->arena, &c->conversion,
+    return hal_request_at(&c->request, target_version(c->t), c->o->arena, &c->conversion,
                           &c->request, c->w);
 }
 
@@ -237,7 +237,7 @@ static int make_request(struct case_run *c)
 
 enum execution_way case_run_way(const struct case_run *c)
 {
-    bool is_old = c->t->driver->hal_version < HAL_1_2;
+    bool is_old = target_version(c->t) < HAL_1_2;
 
     return is_old && c->options->way == EXECUTION_SYNCHRONOUS ? EXECUTION_ASYNCHRONOUS
                                                               : c->options->way;
@@ -260,7 +260,7 @@ void case_run_take_end(struct case_run *c, const struct client_end *e)
 int case_run_configure_execution(struct case_run *c, struct hal_execution_config *ret)
 {
     const struct target_run_options *o = c->options;
-    enum hal_version version = c->t->driver->hal_version;
+    enum hal_version version = target_version(c->t);
     struct hal_execution_config config = {
         .measure = o->measure && version >= HAL_1_2,
         .deadline = deadline_of(c, o->deadline_ns),
@@ -275,7 +275,7 @@ static enum hal_status execute_once(struct case_run *c, const struct hal_executi
     c->result.n_shapes = UINT32_MAX; /* a driver must write it */
     c->result.timing = (struct hal_timing){ 0, 1 };
     struct client_end end;
-    driver_client_execute(&c->t->client, case_run_way(c), c->prepared, c->t->driver->hal_version,
+    driver_client_execute(&c->t->client, case_run_way(c), c->prepared, target_version(c->t),
                           &c->request, config, &c->result, NULL, &end);
     case_run_take_end(c, &end);
     return end.status;

@@ -37,7 +37,8 @@ struct host_case {
     bool *supported;                 /* lent; one for each operation of the main subgraph */
     struct hal_output_shape *shapes; /* lent */
     uint32_t n_shapes;
-    uint32_t way; /* enum execution_way */
+    uint32_t way;     /* enum execution_way */
+    uint32_t version; /* enum hal_version: of the entry points */
     bool only_query_support;
     bool from_cache; /* driver_client_prepare_cached() */
 };

@@ -59,7 +59,7 @@ static void check_random(const char *only, uint32_t ops, uint64_t graphs)
     struct example e;
     struct why w;
 
-    o.only = only;
+    o.only = randgraph_only(only);
     o.min_ops = o.max_ops = ops;
     for (uint64_t i = 0; i < graphs; i++) {
         arena_rewind(arena, (struct arena_mark){ 0 });
@@ -229,7 +229,7 @@ START_TEST(simultaneous_runs)
     struct example e;
     struct why w;
 
-    o.only = "CONV_2D";
+    o.only = randgraph_only("CONV_2D");
     o.constant = 0.9;
     for (uint64_t i = 0; i < 40; i++) {
         ck_assert_int_eq(randgraph_make(&o, 4, i, arena, &e, &w), 0);

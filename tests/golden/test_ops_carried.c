@@ -231,7 +231,7 @@ static struct tally check_operation(const struct op *op, enum randgraph_values v
     struct tally t = { 0 };
     struct why w = { 0 };
 
-    o.only = op->name;
+    o.only = randgraph_only(op->name);
     o.values = values;
     o.min_ops = o.max_ops = 1;
     o.control_flow = o.relaxed = 0;

@@ -85,7 +85,7 @@ static int run_random(struct job *job, unsigned long count, struct why *w)
     options.min_ops = options.max_ops = 1;
     for (unsigned long i = 0; i < count && rc >= 0; i++) {
         struct example e;
-        options.only = job->op[i % job->n_ops];
+        options.only = randgraph_only(job->op[i % job->n_ops]);
         rc = randgraph_make(&options, SEED, i / job->n_ops, a, &e, w);
         if (rc >= 0)
             rc = run(job, &e, w);

@@ -334,7 +334,7 @@ START_TEST(option_only_restricts_the_operations)
 
     o.max_ops = 5;
     for (int k = 0; k < op_table_n; k++) {
-        o.only = op_table[k]->name;
+        o.only = randgraph_only(op_table[k]->name);
         for (uint64_t i = 0; i < 20; i++) {
             const struct graph *g = &make(&o, 2, i)->model.graph[0];
             for (uint32_t j = 0; j < g->n_operations; j++)
@@ -367,8 +367,15 @@ START_TEST(invalid_options_are_rejected)
     o.max_level = 9;
     check_rejected(o, "level 9");
     o = randgraph_default;
-    o.only = "ADDITION";
-    check_rejected(o, "ADDITION");
+    o.only = randgraph_only("PACK");
+    o.max_level = 5;
+    check_rejected(o, "no operation named PACK takes");
+    randgraph_ops_add(&o.only, op_by_name("ADD"));
+    check_rejected(o, "no operation named PACK takes");
+    o = randgraph_default;
+    o.only = randgraph_only("IF");
+    o.max_level = 3;
+    check_rejected(o, "no operation named IF takes");
     o = randgraph_default;
     o.dtypes = 1u << DT_MODEL;
     check_rejected(o, "no operation");

@@ -59,7 +59,7 @@ _halcyon_kind() {
     any | '') ;;
     file) _halcyon_files '' ;;
     target) _halcyon_target ;;
-    type | tag)
+    operations | type | tag)
         local before=
         [[ $cur == *,* ]] && before=${cur%,*},
         _halcyon_offer "$before" "$(_halcyon_words "$1")"

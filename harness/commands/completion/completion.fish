@@ -40,6 +40,9 @@ function __halcyon_target
     end
 end
 
+function __halcyon_operations
+    __halcyon_list operations
+end
 function __halcyon_type
     __halcyon_list type
 end

@@ -9,6 +9,7 @@ _halcyon_judge() { _halcyon_of judge "$@" }
 _halcyon_format() { _halcyon_of format "$@" }
 _halcyon_shell() { _halcyon_of shell "$@" }
 _halcyon_operation() { _halcyon_of operation "$@" }
+_halcyon_operations() { _sequence -s , compadd - ${=_halcyon_words[operations]} }
 _halcyon_type() { _sequence -s , compadd - ${=_halcyon_words[type]} }
 _halcyon_tag() { _sequence -s , compadd - ${=_halcyon_words[tag]} }
 

@@ -74,14 +74,14 @@ static bool write_case(const struct example *e, uint32_t i, uint32_t device, str
 }
 
 /* Draws models until the device supports one. */
-static void draw_case(const struct randgraph_options *o, uint32_t i, uint32_t device,
-                      struct hal_driver *d)
+static void draw_case(const struct randgraph_options *o, const char *what, uint32_t i,
+                      uint32_t device, struct hal_driver *d)
 {
     bool found = false;
     char name[64];
     struct why w;
 
-    snprintf(name, sizeof name, "%s_%s%u", device_name[device], o->only ? o->only : "graph", i);
+    snprintf(name, sizeof name, "%s_%s%u", device_name[device], what, i);
     for (uint32_t k = 0; k < DRAWS && !found; k++) {
         struct arena *a = arena_new(0);
         struct example e;
@@ -101,10 +101,11 @@ void seeds_of_cases(void)
         struct hal_driver *d = client_open(device_name[device], 0);
         for (int i = 0; i < op_table_n + GRAPHS; i++) {
             bool is_graph = i >= op_table_n;
-            o.only = is_graph ? NULL : op_table[i]->name;
+            const char *only = is_graph ? NULL : op_table[i]->name;
+            o.only = randgraph_only(only);
             o.max_ops = is_graph ? 4 : 1;
             o.control_flow = is_graph ? 0.5 : 0;
-            draw_case(&o, (uint32_t) i, device, d);
+            draw_case(&o, only ? only : "graph", (uint32_t) i, device, d);
         }
         d->close(d);
     }
