@@ -150,12 +150,52 @@ static int put_slow(const struct report *r, sqlite3_stmt *row, void *user, struc
     return 0;
 }
 
+static int put_signature(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    (void) user, (void) w;
+    fputs("<tr><td class=\"key\">", r->to);
+    report_put_column(r, row, 0);
+    fputs("</td><td class=\"break\">", r->to);
+    report_put_column(r, row, 1);
+    fputs("</td><td class=\"break\">", r->to);
+    report_put_column(r, row, 2);
+    fputs("</td><td class=\"n\">", r->to);
+    report_put_count(r, sqlite3_column_int64(row, 3));
+    fputs("</td></tr>\n", r->to);
+    return 0;
+}
+
+/* What targets do not support, the most frequent first: signatures of the first operation that a
+ * target does not support, or why a model was not shown to its driver. */
+static int put_unsupported(const struct report *r, struct why *w)
+{
+    int64_t n = 0;
+    TRY(report_number(r, "SELECT count(*) FROM shown WHERE verdict = 'unsupported'", &n, w));
+    if (!n)
+        return 0;
+    fputs("<h2>Not supported<small>the first operation that the target does not support; the 100 "
+          "most frequent</small></h2>\n<div class=\"card scroll\"><table>\n<thead><tr>"
+          "<th>target</th><th>signature</th><th>a case</th><th class=\"n\">cases</th></tr></thead>\n"
+          "<tbody>\n",
+          r->to);
+    TRY(report_each(r,
+                    "SELECT s.uri, coalesce(d.blamed_why, d.why) AS signature, s.name, count(*), "
+                    "min(s.case_id) FROM shown s JOIN details d "
+                    "ON d.case_id = s.case_id AND d.target_ordinal = s.target_ordinal "
+                    "WHERE s.verdict = 'unsupported' GROUP BY s.uri, signature "
+                    "ORDER BY count(*) DESC, s.uri, signature LIMIT 100",
+                    0, put_signature, NULL, w));
+    fputs("</tbody></table></div>\n", r->to);
+    return 0;
+}
+
 int report_put_totals(const struct report *r, struct why *w)
 {
     if (!r->n)
         return 0;
     for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++)
         TRY(put_table_if_any(r, &totals[i], w));
+    TRY(put_unsupported(r, w));
 
     fputs("<h2>Slowest</h2>\n<div class=\"card scroll\"><table>\n<thead><tr><th>case</th>"
           "<th>target</th><th>verdict</th><th class=\"n\">wall clock</th>"

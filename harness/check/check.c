@@ -7,6 +7,7 @@
 #include "golden/base/clock.h"
 #include "golden/base/text_escape.h"
 #include "golden/math/farmhash.h"
+#include "harness/check/signature.h"
 #include "sim/hal/hal_convert.h"
 
 const char *const judge_name[] = { "auto", "cts", "bound", "rules" };
@@ -242,13 +243,17 @@ static void describe_unsupported(const struct check *c, const struct outcome *o,
         snprintf(r->why, sizeof r->why, "the driver does not support this model");
         return;
     }
-    char text[48];
     const struct operation *p = &g->operation[first];
-    snprintf(r->why, sizeof r->why, "operation %u (%s, %s)", first, operation_name(p->code, text),
-             operation_type(g, p));
+    char name[48];
+    struct blamed b = { .count = 1, .operation = first, .of = g->n_operations, .output = -1 };
+    snprintf(b.name, sizeof b.name, "%s", operation_name(p->code, name));
+    snprintf(b.type, sizeof b.type, "%s", operation_type(g, p));
+    operation_signature(&c->example->model, g, p, b.why, sizeof b.why);
+    snprintf(r->why, sizeof r->why, "operation %u", first);
     if (n > 1)
         text_append(r->why, sizeof r->why, " and %u other%s", n - 1, n == 2 ? "" : "s");
-    text_append(r->why, sizeof r->why, " %s not supported", n == 1 ? "is" : "are");
+    text_append(r->why, sizeof r->why, " %s not supported: %s", n == 1 ? "is" : "are", b.why);
+    r->blamed = b;
 }
 
 static void judge_failed_call(const struct check *c, struct check_result *r, enum stage stage)

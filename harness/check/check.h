@@ -18,14 +18,15 @@ extern const char *const stage_name[]; /* of enum stage: "supported", ... */
 
 enum { CHECK_WHY = 2560 }; /* bytes: the findings of a rule (harness/conform) have room */
 
-/* The operations that a failure comes from (harness/check/blame.h), and their own worst element. */
+/* The operations that a failure comes from (harness/check/blame.h), and their own worst element; of
+ * `unsupported` the first operation that is not supported. */
 struct blamed {
     uint32_t count;     /* of operations; 0: none, `why` may tell the reason */
     uint32_t graph;     /* that they are in; 0: the main graph */
     uint32_t operation; /* index of the first one */
     uint32_t of;        /* operations that the graph has; 0: not known */
     char name[160];     /* "CONV_2D"; several: "CONV_2D (3), RELU (5)", with their indexes */
-    char why[320];      /* how they fail alone */
+    char why[480];      /* how they fail alone; of `unsupported`: operation_signature() */
     int32_t output;     /* and what follows: as in struct check_result */
     char place[128], type[40];
     double expected, actual, bound, ratio;
@@ -58,7 +59,7 @@ struct check_result {
     char place[128], operation[64], type[40]; /* "[0,3,2]"; producer and type of the output */
     bool varied;          /* the plain run conforms; the verdict is that of another way of execution
                              (harness/check/variation.h) */
-    struct blamed blamed; /* of a verdict that is not conforming */
+    struct blamed blamed; /* of a verdict that is not conforming, or unsupported */
 };
 
 struct parts; /* harness/check/part.h */

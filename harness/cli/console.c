@@ -178,12 +178,12 @@ static void print_line(const char *title, const char *text)
     putchar('\n');
 }
 
-/* Nothing where the model is that operation: it would repeat the verdict. */
+/* Nothing where the model is that operation, or `unsupported`: it would repeat the verdict. */
 static void print_blamed(const struct check_result *r)
 {
     const struct blamed *b = &r->blamed;
     char text[BLAMED_TEXT];
-    if (b->count && !b->graph && b->of == 1)
+    if ((b->count && !b->graph && b->of == 1) || r->verdict == VERDICT_UNSUPPORTED)
         return;
     if (*blamed_text(b, text, sizeof text))
         print_line("    blamed: ", text);
@@ -296,6 +296,24 @@ static json_t *buckets_json(const struct summary *s)
     return list;
 }
 
+/* Signatures that a summary shows without -v. */
+enum { MOST_UNSUPPORTED = 5 };
+
+static json_t *unsupported_json(const struct summary *s)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < s->n_unsupported; i++) {
+        const struct bucket_count *b = &s->unsupported[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "target", console_text_json(s->target[b->target]));
+        json_object_set_new(o, "signature", console_text_json(b->bucket));
+        json_object_set_new(o, "verdicts", json_integer((json_int_t) b->n));
+        json_object_set_new(o, "case", console_text_json(b->first));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static void summary_json(const struct summary *s, const struct totals *all)
 {
     json_t *o = json_object();
@@ -320,6 +338,8 @@ static void summary_json(const struct summary *s, const struct totals *all)
     json_decref(notes);
     if (s->n_buckets)
         json_object_set_new(o, "buckets", buckets_json(s));
+    if (s->n_unsupported)
+        json_object_set_new(o, "unsupported_signatures", unsupported_json(s));
     if (s->baselines)
         json_object_set_new(o, "baselines", s->baselines);
     json_object_set_new(line, "summary", o);
@@ -406,6 +426,19 @@ static void print_buckets(const struct summary *s)
     }
 }
 
+static void print_unsupported(const struct summary *s, uint32_t most)
+{
+    uint32_t n = s->n_unsupported < most ? s->n_unsupported : most;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct bucket_count *b = &s->unsupported[i];
+        printf("%s%7llu  ", i ? "" : "not supported:\n", (unsigned long long) b->n);
+        text_put(stdout, TEXT_TERMINAL, s->target[b->target], 0);
+        print_line("  ", b->bucket);
+    }
+    if (s->n_unsupported > n)
+        puts("         ... and others (-v, --json and 'halcyon report' show more)");
+}
+
 void console_summary(struct console *c, const struct summary *s)
 {
     struct totals all = { 0 };
@@ -448,8 +481,10 @@ void console_summary(struct console *c, const struct summary *s)
         text_put(stdout, TEXT_TERMINAL, s->target[s->note[i].target], 0);
         print_line(": ", s->note[i].text);
     }
-    if (c->verbosity >= 0)
+    if (c->verbosity >= 0) {
+        print_unsupported(s, c->verbosity > 0 ? UINT32_MAX : MOST_UNSUPPORTED);
         print_buckets(s);
+    }
     if (c->losses && c->verbosity >= 0)
         printf("%llu verdict%s for a model that lost something in conversion to its target's HAL "
                "version (-v shows what)\n",

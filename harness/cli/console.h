@@ -56,12 +56,13 @@ struct target_note {
     char *text;
 };
 
-/* Failures on a target whose shrunk cases have the same structure. */
+/* Failures on a target whose shrunk cases have the same structure; or verdicts `unsupported` with the
+ * same signature. */
 struct bucket_count {
-    char *bucket; /* its name; NULL: not shrunk */
+    char *bucket; /* its name, or the signature; NULL: not shrunk */
     uint32_t target;
     uint64_t n;  /* verdicts */
-    char *first; /* name of the case that was shrunk */
+    char *first; /* name of the case that was shrunk, or of the first case */
 };
 
 struct summary {
@@ -77,8 +78,8 @@ struct summary {
     const struct target_note *note;
     uint32_t n_notes;
     struct json_t *baselines; /* expectations_json(), which the summary takes; NULL: none */
-    const struct bucket_count *bucket;
-    uint32_t n_buckets;
+    const struct bucket_count *bucket, *unsupported;
+    uint32_t n_buckets, n_unsupported;
     const struct cases *cases; /* of which the files that could not be loaded are shown */
 };
 /* Prints the files of c that could not be loaded, each with its place and the reason; nothing if

@@ -221,6 +221,8 @@ static void print_summary(struct campaign *c, void (*print)(const struct summary
                          .n_notes = c->n_notes,
                          .bucket = c->bucket,
                          .n_buckets = c->n_buckets,
+                         .unsupported = c->unsupported,
+                         .n_unsupported = c->n_unsupported,
                          .baselines = o->json ? expectations_json(c->expectations) : NULL,
                          .cases = c->cases };
     if (print && !o->json)
@@ -229,6 +231,26 @@ static void print_summary(struct campaign *c, void (*print)(const struct summary
         console_summary(&c->console, &s);
     if (!o->json)
         expectations_print(c->expectations, stdout, o->verbosity > 0 ? 0 : MOST_FINDINGS);
+}
+
+/* Keeps the most frequent ones. */
+static int add_unsupported(const struct unsupported_row *u, void *user, struct why *w)
+{
+    enum { MOST_SIGNATURES = 1000 };
+    struct campaign *c = user;
+    if (c->n_unsupported == MOST_SIGNATURES)
+        return 0;
+    struct bucket_count *larger =
+        realloc(c->unsupported, (c->n_unsupported + 1) * sizeof *larger);
+    if (!larger)
+        return why_no_memory(w);
+    c->unsupported = larger;
+    struct bucket_count *b = &larger[c->n_unsupported++];
+    *b = (struct bucket_count){ .bucket = strdup(u->signature),
+                                .target = u->target,
+                                .n = u->n,
+                                .first = strdup(u->name) };
+    return b->bucket && b->first ? 0 : why_no_memory(w);
 }
 
 int campaign_end_record(struct campaign *c, const struct chosen_cases *chosen,
@@ -240,6 +262,7 @@ int campaign_end_record(struct campaign *c, const struct chosen_cases *chosen,
     release_signals(c);
     /* The database has those of a resumed run's first part, too, and not those of amended cases. */
     TRY(results_each_target(c->results, set_compared, c, w));
+    TRY(results_each_unsupported(c->results, add_unsupported, c, w));
     if (c->end == CAMPAIGN_COMPLETE)
         TRY(results_finish_run(c->results, console_now() - o->begun, w));
     struct recorded_filter filter = { .run = run };

@@ -167,23 +167,29 @@ int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct w
     return r < 0 ? -1 : 0;
 }
 
+static void free_counts(struct bucket_count *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        free(list[i].bucket);
+        free(list[i].first);
+    }
+    free(list);
+}
+
 void campaign_done(struct campaign *c)
 {
     campaign_free_cases(c);
     campaign_free_signatures(c);
     for (uint32_t i = 0; i < c->n_notes; i++)
         free(c->note[i].text);
-    for (uint32_t i = 0; i < c->n_buckets; i++) {
-        free(c->bucket[i].bucket);
-        free(c->bucket[i].first);
-    }
-    free(c->bucket);
+    free_counts(c->bucket, c->n_buckets);
+    free_counts(c->unsupported, c->n_unsupported);
     free(c->note);
     free(c->verdict);
     free(c->item);
     c->note = NULL;
-    c->bucket = NULL;
-    c->n_buckets = 0;
+    c->bucket = c->unsupported = NULL;
+    c->n_buckets = c->n_unsupported = 0;
     c->verdict = NULL;
     c->verdict_capacity = 0;
     c->item = NULL;

@@ -52,6 +52,8 @@ struct campaign {
     uint32_t n_notes;
     struct bucket_count *bucket; /* harness/shrink/shrink_failures.h; freed by campaign_done() */
     uint32_t n_buckets;
+    struct bucket_count *unsupported; /* by signature, the most frequent first; likewise */
+    uint32_t n_unsupported;
     struct death_signature *signature; /* of deaths that were confirmed */
     uint32_t n_signatures;
 };

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "harness/check/signature.h"
+
 static int copy_values(struct tensor **values, uint32_t n, struct arena *a)
 {
     struct tensor *to = arena_copy(a, *values, n * sizeof *to);
@@ -176,20 +178,5 @@ bool candidate_bind(const struct shrink_candidate *c, uint32_t graph, uint32_t o
                     struct call *ret_call)
 {
     const struct graph *g = &c->e.model.graph[graph];
-    const struct operation *o = &g->operation[operation];
-    const struct op *op = op_find(o->code);
-    const struct tensor **in = arena_alloc(c->arena, o->n_in + 1, sizeof *in);
-    struct tensor **out = arena_alloc(c->arena, o->n_out + 1, sizeof *out);
-    struct tensor *copy = arena_alloc(c->arena, o->n_out + 1, sizeof *copy);
-    if (!op || !in || !out || !copy)
-        return false;
-    for (uint32_t k = 0; k < o->n_in; k++)
-        in[k] = operand_omitted(&g->operand[o->in[k]]) ? NULL : &g->operand[o->in[k]].tensor;
-    for (uint32_t k = 0; k < o->n_out; k++) {
-        copy[k] = g->operand[o->out[k]].tensor;
-        copy[k].shape = (struct shape){ 0 };
-        out[k] = &copy[k];
-    }
-    struct why why = { 0 };
-    return op_bind(op, in, o->n_in, out, o->n_out, false, ret_call, &why) >= 0;
+    return signature_bind(g, &g->operation[operation], c->arena, ret_call);
 }

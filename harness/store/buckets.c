@@ -1,4 +1,5 @@
-/* The columns bucket and shrunk of the current run's failures. */
+/* Verdicts of the current run that are alike: the buckets of failures, and what targets do not support.
+ */
 #include <stdio.h>
 
 #include "harness/store/results_internal.h"
@@ -46,6 +47,35 @@ int results_each_failure(struct results *r,
         };
         if (f.target < r->n_targets)
             failed = each(&f, user, w);
+    }
+    if (!failed && step != SQLITE_DONE)
+        failed = results_failed(r, w);
+    sqlite3_finalize(s);
+    return failed;
+}
+
+int results_each_unsupported(struct results *r,
+                             int (*each)(const struct unsupported_row *u, void *user,
+                                         struct why *w),
+                             void *user, struct why *w)
+{
+    sqlite3_stmt *s;
+    int step, failed = 0;
+    /* of columns beside min() SQLite takes the row that has the minimum */
+    TRY(results_prepare(r,
+                        "SELECT v.target, coalesce(v.blamed_why, v.why) AS signature, count(*) AS n, "
+                        "c.name, min(c.ordinal) FROM cases c JOIN verdicts v USING (case_id) "
+                        "WHERE c.run = ?1 AND c.suite IS NULL AND v.verdict = 'unsupported' "
+                        "GROUP BY v.target, signature ORDER BY n DESC, v.target, signature",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        struct unsupported_row u = { .target = index_of(r, sqlite3_column_int64(s, 0)),
+                                     .signature = text_or_empty(s, 1),
+                                     .n = (uint64_t) sqlite3_column_int64(s, 2),
+                                     .name = text_or_empty(s, 3) };
+        if (u.target < r->n_targets)
+            failed = each(&u, user, w);
     }
     if (!failed && step != SQLITE_DONE)
         failed = results_failed(r, w);

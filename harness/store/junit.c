@@ -139,7 +139,7 @@ static void put_result(FILE *to, enum junit_kind kind, const struct recorded_ver
     putc('>', to);
     put_escaped(to, v->replay);
     char blamed[BLAMED_TEXT];
-    if (*blamed_text(&v->blamed, blamed, sizeof blamed)) {
+    if (kind != SKIPPED && *blamed_text(&v->blamed, blamed, sizeof blamed)) {
         fputs("&#10;blamed: ", to);
         put_escaped(to, blamed);
     }

@@ -116,6 +116,18 @@ struct failure_row {
 int results_each_failure(struct results *r,
                          int (*each)(const struct failure_row *f, void *user, struct why *w),
                          void *user, struct why *w);
+/* What a target does not support, of the current run: a signature (harness/check/signature.h), or why
+ * a model was not shown to the driver; how many verdicts have it, and the name of the first case. */
+struct unsupported_row {
+    uint32_t target; /* index */
+    const char *signature, *name;
+    uint64_t n;
+};
+/* Calls each() for every one, the most frequent first. */
+int results_each_unsupported(struct results *r,
+                             int (*each)(const struct unsupported_row *u, void *user,
+                                         struct why *w),
+                             void *user, struct why *w);
 /* Sets the bucket of a verdict of the current run, and the specification of its shrunk case; NULL:
  * it was not shrunk itself. */
 int results_set_bucket(struct results *r, uint64_t ordinal, uint32_t target, const char *bucket,
