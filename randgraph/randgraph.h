@@ -204,8 +204,8 @@ void randgraph_support_count(const struct randgraph_support *s, uint32_t *ret_op
  *
  * The last one has a digest of the support set that the graph was drawn for: what it is generated
  * from is the name and that set.
- * Each graph has exactly one name: lists are in the order of the catalogue.  Names need no quotes in
- * a shell. */
+ * Each graph has exactly one name: lists are in the order of the catalogue.  Names need no quotes
+ * in a shell. */
 
 /* Version of the generator.  To be raised by each change after which some options, seed and index
  * give another graph; tests/randgraph/test_names.c fails until then. */

@@ -107,22 +107,22 @@ struct builder {
     const struct rows *all;  /* without regard to it */
     struct rng *rng;
     struct arena *arena, *scratch;
-    struct model *model;           /* subgraphs are appended to it */
-    uint32_t types;                /* main types of the graph: bit per enum dtype */
-    bool control;                  /* IF and WHILE are allowed */
-    const struct op *only;         /* the only operation of the main graph; NULL: any of rows */
-    bool only_control;             /* the main graph consists of IF and WHILE */
-    bool branches, loops;          /* IF and WHILE may be drawn, where control flow is */
-    const struct op *first;        /* the first operation, if it can be drawn; NULL: any */
-    uint32_t most_weight;          /* largest weight of an operation */
-    uint32_t attempt;              /* varies repeated choices when a fuzzer's bytes are used up */
-    bool lenient;                  /* results whose elements are all equal are kept */
-    enum randgraph_values values;  /* profile of new operands; VALUES_MIX: drawn for each */
-    bool nonfinite;                /* values may be infinite or NaN, integers may wrap */
-    uint32_t max_elements;         /* of any tensor */
-    double limit;                  /* largest magnitude of a float result */
-    uint32_t depth;                /* of nesting; 0: main graph */
-    struct graph_value **known;    /* by operand index */
+    struct model *model;          /* subgraphs are appended to it */
+    uint32_t types;               /* main types of the graph: bit per enum dtype */
+    bool control;                 /* IF and WHILE are allowed */
+    const struct op *only;        /* the only operation of the main graph; NULL: any of rows */
+    bool only_control;            /* the main graph consists of IF and WHILE */
+    bool branches, loops;         /* IF and WHILE may be drawn, where control flow is */
+    const struct op *first;       /* the first operation, if it can be drawn; NULL: any */
+    uint32_t most_weight;         /* largest weight of an operation */
+    uint32_t attempt;             /* varies repeated choices when a fuzzer's bytes are used up */
+    bool lenient;                 /* results whose elements are all equal are kept */
+    enum randgraph_values values; /* profile of new operands; VALUES_MIX: drawn for each */
+    bool nonfinite;               /* values may be infinite or NaN, integers may wrap */
+    uint32_t max_elements;        /* of any tensor */
+    double limit;                 /* largest magnitude of a float result */
+    uint32_t depth;               /* of nesting; 0: main graph */
+    struct graph_value **known;   /* by operand index */
     uint32_t n_graph_values, max_graph_values;
     struct graph_value **live; /* tensors that later operations may read */
     uint32_t n_live, max_live;

@@ -174,10 +174,51 @@ static int put_unloaded(const struct report *r, int64_t run, struct why *w)
     return 0;
 }
 
+/* uri, digest, text */
+static int put_support(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    (void) user, (void) w;
+    fputs("<details class=\"spec\"><summary class=\"soft\">", r->to);
+    report_put_column(r, row, 0);
+    fputs(": support set ", r->to);
+    report_put_column(r, row, 1);
+    fputs("</summary><pre>", r->to);
+    report_put_column(r, row, 2);
+    fputs("</pre></details>\n", r->to);
+    return 0;
+}
+
+/* The support sets of the page's runs. */
+#define SHOWN_SETS                                                                                 \
+    "runs r, json_each(CASE WHEN json_valid(r.options) THEN r.options ELSE '{}' END, '$.for') f "  \
+    "JOIN targets t ON t.run = r.run AND t.ordinal = f.key "                                       \
+    "JOIN support_sets s ON s.digest = f.value WHERE ?1 IN (0, r.run) "
+
+/* What random graphs were drawn for: what the targets answered that they support. */
+static int put_supports(const struct report *r, int64_t run, struct why *w)
+{
+    int64_t n;
+    TRY(report_number(r, "SELECT count(*) FROM sqlite_master WHERE name = 'support_sets'", &n, w));
+    if (n)
+        TRY(report_each(r, "SELECT count(*) FROM " SHOWN_SETS, run, take_count, &n, w));
+    if (!n)
+        return 0;
+    fputs(
+        "<h2>Drawn for<small>what targets support; random graphs whose names have for=DIGEST were "
+        "drawn for it</small></h2>\n<div class=\"card\">\n",
+        r->to);
+    TRY(report_each(
+        r, "SELECT DISTINCT t.uri, s.digest, s.text FROM " SHOWN_SETS "ORDER BY t.uri, s.digest",
+        run, put_support, NULL, w));
+    fputs("</div>\n", r->to);
+    return 0;
+}
+
 int report_put_head(const struct report *r, int64_t run, struct why *w)
 {
     TRY(put_state(r, run, w));
     TRY(put_tiles(r, w));
     TRY(put_runs(r, run, w));
+    TRY(put_supports(r, run, w));
     return put_unloaded(r, run, w);
 }

@@ -173,11 +173,12 @@ static int put_unsupported(const struct report *r, struct why *w)
     TRY(report_number(r, "SELECT count(*) FROM shown WHERE verdict = 'unsupported'", &n, w));
     if (!n)
         return 0;
-    fputs("<h2>Not supported<small>the first operation that the target does not support; the 100 "
-          "most frequent</small></h2>\n<div class=\"card scroll\"><table>\n<thead><tr>"
-          "<th>target</th><th>signature</th><th>a case</th><th class=\"n\">cases</th></tr></thead>\n"
-          "<tbody>\n",
-          r->to);
+    fputs(
+        "<h2>Not supported<small>the first operation that the target does not support; the 100 "
+        "most frequent</small></h2>\n<div class=\"card scroll\"><table>\n<thead><tr>"
+        "<th>target</th><th>signature</th><th>a case</th><th class=\"n\">cases</th></tr></thead>\n"
+        "<tbody>\n",
+        r->to);
     TRY(report_each(r,
                     "SELECT s.uri, coalesce(d.blamed_why, d.why) AS signature, s.name, count(*), "
                     "min(s.case_id) FROM shown s JOIN details d "

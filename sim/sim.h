@@ -31,16 +31,16 @@ struct target_host {
     double reply_timeout; /* of a driver in another process, in seconds; 0: none */
     bool is_known;        /* the target has been opened before: if its service cannot be reached,
                              target_open() succeeds and the next run reports it */
-    const char *no_extensions;   /* why vendor extensions may not be used (sim/client/allowlist.h);
-                                    NULL: they may; must outlive the target */
-    enum isolation isolation;    /* whether the driver gets a process of its own */
-    bool may_use_devices;        /* it is, but may use device nodes */
-    enum hal_version entry;      /* runs use the entry points of this version; 0: the driver's own */
-    uint64_t memory_limit;       /* bytes of anonymous memory that such a process may use; 0: any */
-    bool may_spin;               /* such a process and this one have a processor each: waits for
-                                    each other may spin */
-    bool is_served;              /* target_driver() of a driver in a process of its own has all
-                                    methods, not only its properties */
+    const char *no_extensions; /* why vendor extensions may not be used (sim/client/allowlist.h);
+                                  NULL: they may; must outlive the target */
+    enum isolation isolation;  /* whether the driver gets a process of its own */
+    bool may_use_devices;      /* it is, but may use device nodes */
+    enum hal_version entry;    /* runs use the entry points of this version; 0: the driver's own */
+    uint64_t memory_limit;     /* bytes of anonymous memory that such a process may use; 0: any */
+    bool may_spin;             /* such a process and this one have a processor each: waits for
+                                  each other may spin */
+    bool is_served;            /* target_driver() of a driver in a process of its own has all
+                                  methods, not only its properties */
     void (*waiting)(void *user); /* called now and then while a driver in another process works,
                                     from any thread; may be NULL */
     /* Called by target_open() when such a process dies or hangs, before it fails with
@@ -53,8 +53,8 @@ struct target_host {
 };
 
 /* Opens a URI (sim:NAME, sim:PATH.toml, lib:PATH.so?ARGUMENTS, unix:PATH, golden, null).
- * WHY_INVALID: a bad URI, profile or library, or a driver that does not answer host->entry; the text
- * has the fault and its place. */
+ * WHY_INVALID: a bad URI, profile or library, or a driver that does not answer host->entry; the
+ * text has the fault and its place. */
 int target_open(const char *uri, const struct target_host *host, struct target **ret_target,
                 struct why *w);
 void target_free(struct target *t);

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +121,8 @@ static int ask_target(struct drawn_for *d, const struct options *o, uint32_t t, 
     }
     print_probe(o, t, &p);
     d->set[t] = p.set;
+    d->asked[t] = p.asked;
+    d->seconds[t] = p.seconds;
     snprintf(d->note[t], PROBE_NOTE, "%.*s%s", PROBE_NOTE - 60, p.note,
              p.set ? "" : "; its graphs are drawn for any driver");
     return 0;
@@ -197,6 +201,41 @@ int drawn_for_keep(const struct drawn_for *d, struct results *r, struct why *w)
         TRY(results_keep_support(r, digest, randgraph_support_text(d->use[t]), w));
     }
     return 0;
+}
+
+static json_t *target_json(const struct drawn_for *d, uint32_t t, const char *uri)
+{
+    json_t *o = json_object();
+    char digest[SUPPORT_DIGEST];
+    uint32_t ops, rows;
+    json_object_set_new(o, "target", console_text_json(uri));
+    json_object_set_new(o, "support_set", json_null());
+    if (d->use[t]) {
+        digest_text(randgraph_support_digest(d->use[t]), digest);
+        randgraph_support_count(d->use[t], &ops, &rows);
+        json_object_set_new(o, "support_set", json_string(digest));
+        json_object_set_new(o, "operations", json_integer(ops));
+        json_object_set_new(o, "combinations", json_integer(rows));
+        json_object_set_new(o, "of", json_integer(randgraph_probe_rows()));
+    }
+    if (d->asked[t]) {
+        json_object_set_new(o, "models", json_integer((json_int_t) d->asked[t]));
+        json_object_set_new(o, "seconds", json_real(round(d->seconds[t] * 1e3) / 1e3));
+    }
+    if (d->note[t][0])
+        json_object_set_new(o, "note", console_text_json(d->note[t]));
+    return o;
+}
+
+struct json_t *drawn_for_json(const struct drawn_for *d, const char *const *target)
+{
+    bool any = false;
+    for (uint32_t t = 0; t < d->n; t++)
+        any |= d->use[t] || d->note[t][0];
+    json_t *list = any ? json_array() : NULL;
+    for (uint32_t t = 0; list && t < d->n; t++)
+        json_array_append_new(list, target_json(d, t, target[t]));
+    return list;
 }
 
 void drawn_for_done(struct drawn_for *d)

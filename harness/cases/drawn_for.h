@@ -17,6 +17,8 @@ struct drawn_for {
     bool is_recorded; /* by the run that is repeated; digest: "" for any driver */
     char digest[MAX_TARGETS][SUPPORT_DIGEST];
     char note[MAX_TARGETS][PROBE_NOTE]; /* about a target; "": nothing */
+    uint64_t asked[MAX_TARGETS];        /* models that the target was asked about; 0: it was not */
+    double seconds[MAX_TARGETS];        /* that this took */
 };
 
 /* Sets what the cases, random graphs of these options, are drawn for: --support, the recorded sets,
@@ -29,6 +31,9 @@ int drawn_for_targets(struct drawn_for *d, const struct options *o, struct cases
 int drawn_for_name(const struct options *o, struct cases *cases, struct why *w);
 /* Keeps the sets in the database. */
 int drawn_for_keep(const struct drawn_for *d, struct results *r, struct why *w);
+/* A JSON list of what the graphs are drawn for, an object per target; NULL: all for any driver. */
+struct json_t;
+struct json_t *drawn_for_json(const struct drawn_for *d, const char *const *target);
 void drawn_for_done(struct drawn_for *d);
 
 #endif

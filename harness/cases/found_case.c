@@ -32,8 +32,8 @@ int found_case_look_up(struct found_case *p, const char *name, struct why *w)
     return found < 0 ? -1 : 0;
 }
 
-/* How the case was run: by which rule it was judged, through which entry points, and on which targets
- * it did not conform. */
+/* How the case was run: by which rule it was judged, through which entry points, and on which
+ * targets it did not conform. */
 int found_case_use_options(struct found_case *p, struct why *w)
 {
     json_error_t error;

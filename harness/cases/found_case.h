@@ -19,8 +19,8 @@ struct found_case {
 int found_case_find(struct found_case *p, struct why *w);
 /* Looks a name up in the database, if there is one. */
 int found_case_look_up(struct found_case *p, const char *name, struct why *w);
-/* How a recorded case was run: by which rule it was judged, through which entry points, and on which
- * targets it did not conform. */
+/* How a recorded case was run: by which rule it was judged, through which entry points, and on
+ * which targets it did not conform. */
 int found_case_use_options(struct found_case *p, struct why *w);
 void found_case_done(struct found_case *p);
 

@@ -3,10 +3,10 @@
  *     CONV_2D (explicit padding): TENSOR_FLOAT32[4], constant TENSOR_FLOAT32[4], constant
  *     TENSOR_FLOAT32[1], activation 1, dilation_w 2 -> TENSOR_FLOAT32[4]
  *
- * The form, where the operation has several; types and ranks of all tensors, and which are constant;
- * scalars that have another value than the plainest one, or none at all; what holds of the whole
- * call: relaxed computation, unknown dimensions.  Sizes and free numbers are left out, so that calls
- * that a driver refuses for one reason mostly have the same text. */
+ * The form, where the operation has several; types and ranks of all tensors, and which are
+ * constant; scalars that have another value than the plainest one, or none at all; what holds of
+ * the whole call: relaxed computation, unknown dimensions.  Sizes and free numbers are left out, so
+ * that calls that a driver refuses for one reason mostly have the same text. */
 #ifndef HARNESS_SIGNATURE_H
 #define HARNESS_SIGNATURE_H
 

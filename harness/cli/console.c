@@ -340,6 +340,8 @@ static void summary_json(const struct summary *s, const struct totals *all)
         json_object_set_new(o, "buckets", buckets_json(s));
     if (s->n_unsupported)
         json_object_set_new(o, "unsupported_signatures", unsupported_json(s));
+    if (s->drawn_for)
+        json_object_set_new(o, "drawn_for", s->drawn_for);
     if (s->baselines)
         json_object_set_new(o, "baselines", s->baselines);
     json_object_set_new(line, "summary", o);

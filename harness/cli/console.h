@@ -56,8 +56,8 @@ struct target_note {
     char *text;
 };
 
-/* Failures on a target whose shrunk cases have the same structure; or verdicts `unsupported` with the
- * same signature. */
+/* Failures on a target whose shrunk cases have the same structure; or verdicts `unsupported` with
+ * the same signature. */
 struct bucket_count {
     char *bucket; /* its name, or the signature; NULL: not shrunk */
     uint32_t target;
@@ -78,6 +78,7 @@ struct summary {
     const struct target_note *note;
     uint32_t n_notes;
     struct json_t *baselines; /* expectations_json(), which the summary takes; NULL: none */
+    struct json_t *drawn_for; /* drawn_for_json(), likewise */
     const struct bucket_count *bucket, *unsupported;
     uint32_t n_buckets, n_unsupported;
     const struct cases *cases; /* of which the files that could not be loaded are shown */

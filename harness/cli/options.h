@@ -128,8 +128,8 @@ enum value_kind {
     VALUE_HAL_OR_ALL, /* or all versions */
     VALUE_OPERATION,
     VALUE_OPERATIONS, /* a list with commas */
-    VALUE_TYPE, /* a list with commas */
-    VALUE_TAG,  /* a list with commas */
+    VALUE_TYPE,       /* a list with commas */
+    VALUE_TAG,        /* a list with commas */
     VALUE_JUDGE,
     VALUE_ISOLATION,
     VALUE_FORMAT,

@@ -203,8 +203,8 @@ static void set_compared(uint32_t target, uint64_t compared, void *user)
         c->totals[target].compared = compared;
 }
 
-static void print_summary(struct campaign *c, void (*print)(const struct summary *s, void *user),
-                          void *user)
+static void print_summary(struct campaign *c, const struct chosen_cases *chosen,
+                          void (*print)(const struct summary *s, void *user), void *user)
 {
     const struct options *o = c->options;
     struct summary s = { .target = c->target,
@@ -224,6 +224,7 @@ static void print_summary(struct campaign *c, void (*print)(const struct summary
                          .unsupported = c->unsupported,
                          .n_unsupported = c->n_unsupported,
                          .baselines = o->json ? expectations_json(c->expectations) : NULL,
+                         .drawn_for = o->json ? drawn_for_json(&chosen->drawn, c->target) : NULL,
                          .cases = c->cases };
     if (print && !o->json)
         print(&s, user);
@@ -240,16 +241,14 @@ static int add_unsupported(const struct unsupported_row *u, void *user, struct w
     struct campaign *c = user;
     if (c->n_unsupported == MOST_SIGNATURES)
         return 0;
-    struct bucket_count *larger =
-        realloc(c->unsupported, (c->n_unsupported + 1) * sizeof *larger);
+    struct bucket_count *larger = realloc(c->unsupported, (c->n_unsupported + 1) * sizeof *larger);
     if (!larger)
         return why_no_memory(w);
     c->unsupported = larger;
     struct bucket_count *b = &larger[c->n_unsupported++];
-    *b = (struct bucket_count){ .bucket = strdup(u->signature),
-                                .target = u->target,
-                                .n = u->n,
-                                .first = strdup(u->name) };
+    *b = (struct bucket_count){
+        .bucket = strdup(u->signature), .target = u->target, .n = u->n, .first = strdup(u->name)
+    };
     return b->bucket && b->first ? 0 : why_no_memory(w);
 }
 
@@ -268,7 +267,7 @@ int campaign_end_record(struct campaign *c, const struct chosen_cases *chosen,
     struct recorded_filter filter = { .run = run };
     bool partial = c->end != CAMPAIGN_COMPLETE || o->n_shards > 1 || chosen_cases_are_part(chosen);
     TRY(expectations_check(c->expectations, c->results, &filter, partial, w));
-    print_summary(c, print, user);
+    print_summary(c, chosen, print, user);
     char host[HOST_NAME_MAX + 1] = "";
     TRY(export_write(c->results, o, run, gethostname(host, sizeof host - 1) == 0 ? host : NULL, w));
     if (c->end != CAMPAIGN_COMPLETE)

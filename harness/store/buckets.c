@@ -1,4 +1,5 @@
-/* Verdicts of the current run that are alike: the buckets of failures, and what targets do not support.
+/* Verdicts of the current run that are alike: the buckets of failures, and what targets do not
+ * support.
  */
 #include <stdio.h>
 
@@ -62,12 +63,13 @@ int results_each_unsupported(struct results *r,
     sqlite3_stmt *s;
     int step, failed = 0;
     /* of columns beside min() SQLite takes the row that has the minimum */
-    TRY(results_prepare(r,
-                        "SELECT v.target, coalesce(v.blamed_why, v.why) AS signature, count(*) AS n, "
-                        "c.name, min(c.ordinal) FROM cases c JOIN verdicts v USING (case_id) "
-                        "WHERE c.run = ?1 AND c.suite IS NULL AND v.verdict = 'unsupported' "
-                        "GROUP BY v.target, signature ORDER BY n DESC, v.target, signature",
-                        &s, w));
+    TRY(results_prepare(
+        r,
+        "SELECT v.target, coalesce(v.blamed_why, v.why) AS signature, count(*) AS n, "
+        "c.name, min(c.ordinal) FROM cases c JOIN verdicts v USING (case_id) "
+        "WHERE c.run = ?1 AND c.suite IS NULL AND v.verdict = 'unsupported' "
+        "GROUP BY v.target, signature ORDER BY n DESC, v.target, signature",
+        &s, w));
     sqlite3_bind_int64(s, 1, r->run);
     while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW) {
         struct unsupported_row u = { .target = index_of(r, sqlite3_column_int64(s, 0)),

@@ -116,8 +116,9 @@ struct failure_row {
 int results_each_failure(struct results *r,
                          int (*each)(const struct failure_row *f, void *user, struct why *w),
                          void *user, struct why *w);
-/* What a target does not support, of the current run: a signature (harness/check/signature.h), or why
- * a model was not shown to the driver; how many verdicts have it, and the name of the first case. */
+/* What a target does not support, of the current run: a signature (harness/check/signature.h), or
+ * why a model was not shown to the driver; how many verdicts have it, and the name of the first
+ * case. */
 struct unsupported_row {
     uint32_t target; /* index */
     const char *signature, *name;

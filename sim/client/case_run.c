@@ -41,8 +41,7 @@ int case_run_check_status(struct case_run *c, const char *method, enum hal_statu
                                   (int) status);
     if (!hal_status_complies(status, target_version(c->t)))
         return case_run_violation(c, "%s answered %s, which HAL %s does not have", method,
-                                  hal_status_name(status),
-                                  hal_version_name(target_version(c->t)));
+                                  hal_status_name(status), hal_version_name(target_version(c->t)));
     return status != HAL_NONE;
 }
 

@@ -17,9 +17,8 @@ static bool ask(struct target *t, const struct host_case *run, struct host_answe
     a->n_answers = UINT32_MAX;
     target_at(t, TARGET_AT_SUPPORTED);
     a->status = (int32_t) target_note_failure(
-        t,
-        d->get_supported_operations(d, (enum hal_version) run->version, run->model, run->supported,
-                                    &a->n_answers));
+        t, d->get_supported_operations(d, (enum hal_version) run->version, run->model,
+                                       run->supported, &a->n_answers));
     if (a->status != HAL_NONE || a->n_answers != n)
         return false;
     for (uint32_t i = 0; i < n; i++)

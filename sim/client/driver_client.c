@@ -122,13 +122,12 @@ struct hal_prepared_model *driver_client_prepare(struct driver_client *c, enum h
 }
 
 /* Empty files for a cache; false: none are needed, or cannot be created. */
-static bool open_cache(struct hal_driver *d, enum hal_version entry, int file[2][HAL_MAX_CACHE_FILES],
-                       struct hal_cache *ret)
+static bool open_cache(struct hal_driver *d, enum hal_version entry,
+                       int file[2][HAL_MAX_CACHE_FILES], struct hal_cache *ret)
 {
     uint32_t n[2] = { 0, 0 };
 
-    if (entry < HAL_1_2 || !d->get_number_of_cache_files_needed ||
-        !d->prepare_model_from_cache ||
+    if (entry < HAL_1_2 || !d->get_number_of_cache_files_needed || !d->prepare_model_from_cache ||
         d->get_number_of_cache_files_needed(d, &n[0], &n[1]) != HAL_NONE ||
         n[0] > HAL_MAX_CACHE_FILES || n[1] > HAL_MAX_CACHE_FILES || n[0] + n[1] == 0)
         return false;

@@ -257,8 +257,7 @@ static int put_request(struct case_run *c, struct lent_arrays *l, bool trapping)
     if (!put_inputs(c, l, trapping, in, pools, &n_pools) || !put_outputs(c, out, pools, &n_pools))
         return 1;
     c->request = (struct hal_request){ g->n_inputs, g->n_outputs, n_pools, in, out, pools };
-    return hal_request_at(&c->request, target_version(c->t), a, &c->conversion, &c->request,
-                          c->w);
+    return hal_request_at(&c->request, target_version(c->t), a, &c->conversion, &c->request, c->w);
 }
 
 /* The request with other inputs, which are in its first pool.  False: they do not fit. */

@@ -279,8 +279,7 @@ static int enter(struct target *t, enum hal_version entry, struct why *w)
     const struct hal_driver *d = t->driver;
 
     t->entry = entry;
-    REQUIRE(w,
-            !d || !d->hal_version || (entry >= d->lowest_version && entry <= d->hal_version),
+    REQUIRE(w, !d || !d->hal_version || (entry >= d->lowest_version && entry <= d->hal_version),
             "%s has the entry points of HAL %s to %s, not of %s", t->uri,
             hal_version_name(d->lowest_version), hal_version_name(d->hal_version),
             hal_version_name(entry));

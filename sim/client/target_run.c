@@ -69,8 +69,8 @@ int case_run_configure_preparation(struct case_run *c, struct hal_prepare_config
         .deadline = deadline_of(c, c->options->deadline_ns),
     };
 
-    return hal_prepare_config_at(&config, target_version(c->t), c->o->arena, &c->conversion,
-                                 ret, c->w);
+    return hal_prepare_config_at(&config, target_version(c->t), c->o->arena, &c->conversion, ret,
+                                 c->w);
 }
 
 int case_run_check_prepared(struct case_run *c, enum hal_status status)
