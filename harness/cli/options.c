@@ -806,6 +806,9 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
     }
     o.argument = argv + optind;
     o.n_arguments = argc - optind;
+    char value[RANDGRAPH_VALUE];
+    int first = 0;
+    o.graphs_given = randgraph_next(&o.graphs, &first, value);
     const int level = o.version ? hal_level(o.version) : o.graphs.max_level;
     o.graphs.max_level = level < o.graphs.max_level ? level : o.graphs.max_level;
     if (o.realtime)

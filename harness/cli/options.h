@@ -49,7 +49,7 @@ struct options {
     struct randgraph_options graphs;
     const char *support_file; /* the support set to draw for; NULL: each target is asked */
     bool no_probe;            /* no target is asked */
-    bool graphs_given;        /* one of the generator's options (--ops, --types, ...) was given */
+    bool graphs_given;        /* a generator's option (--ops, --types, ...) is not the default */
     bool plan_given;          /* --seed or --count was given */
     const char *case_glob;    /* of commands about one case; NULL: every case */
     /* Of a campaign: which cases are run (harness/check/case_choice.h). */

@@ -28,6 +28,9 @@ const struct command command_table[] = {
       "digest\n"
       "of the answers, as in random/v2/for=ab12cd34ef567890/s7/i123; the answers are kept in the\n"
       "results database. --no-probe draws for any driver.\n"
+      "--op CONV_2D,ADD --op RELU draws graphs of these operations, --hal V graphs of what HAL V "
+      "has,\n"
+      "which are run through its entry points.\n"
       "Results are judged against the reference, within an error bound computed for each element\n"
       "(bound). Verdicts are written to the results database.",
       cmd_random },

@@ -116,6 +116,7 @@ CREATE TABLE verdicts (
     backtrace   TEXT,               -- of the driver's crash
     -- Which operation a failure comes from: the first one that is wrong alone, run on the reference's values, or
     -- several that are wrong only together; and their own worst element, judged by bound (written since 5).
+    -- Of "unsupported": the first operation that is not supported.
     blamed_operation TEXT,          -- "CONV_2D"; several: "CONV_2D (3), RELU (5)"
     blamed_index INTEGER,           -- of the first one, among the operations of its graph
     blamed_place TEXT,
@@ -132,7 +133,8 @@ CREATE TABLE verdicts (
     blamed_graph INTEGER,           -- that they are in; 0: the main graph
     blamed_type TEXT,               -- of their worst output, else of the first operation
     blamed_output INTEGER,          -- index of that output; NULL: none was compared
-    blamed_why  TEXT,               -- how they fail; with blamed_operation NULL, why none is blamed
+    blamed_why  TEXT,               -- how they fail; with blamed_operation NULL, why none is blamed;
+                                    -- of "unsupported": the signature of the operation
     PRIMARY KEY (case_id, target)
 ) WITHOUT ROWID;
 

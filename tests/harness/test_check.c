@@ -371,6 +371,8 @@ START_TEST(invalid_options_are_reported)
         { "random --re", "ambiguous option --re: --rerun or --resume?" },
         { "random --output x", "--output is not an option of this command" },
         { "random --help=1", "--help takes no argument" },
+        { "random --op ADD,", "--op: expected operations separated by commas, found 'ADD,'" },
+        { "random --hal all", "--hal: expected 1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7 or fl8" },
         { "random --op conv2d", "unknown operation 'conv2d'; did you mean CONV_2D?" },
         { "random --types TENSR_FLOAT32", "did you mean TENSOR_FLOAT32?" },
         { "random -x", "unknown option -x" },
@@ -399,6 +401,13 @@ START_TEST(options_of_the_generator_are_written_back)
     options_put_graphs(&b, &o.graphs);
     ck_assert_str_eq(buffer_text(&b), " --ops 3-3 --op ADD --types TENSOR_FLOAT16 --level 2");
     buffer_done(&b);
+    ck_assert_int_eq(parse(&o, &w, "random --op RELU,CONV_2D --hal 1.2 --op ADD"), 0);
+    options_put_graphs(&b, &o.graphs);
+    options_put_hal(&b, &o);
+    ck_assert_str_eq(buffer_text(&b), " --op ADD,CONV_2D,RELU --level 3 --hal 1.2");
+    buffer_done(&b);
+    ck_assert_int_eq(parse(&o, &w, "random --hal fl8 --level 2"), 0);
+    ck_assert_int_eq(o.graphs.max_level, 2);
 }
 END_TEST
 

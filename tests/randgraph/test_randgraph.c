@@ -345,6 +345,53 @@ START_TEST(option_only_restricts_the_operations)
 }
 END_TEST
 
+/* Counts the operations of all graphs of the example; fails for one that is not in the list. */
+static void count_ops(const struct randgraph_options *o, const char *const *name, int n,
+                      uint32_t *count)
+{
+    for (uint32_t k = 0; k < example.model.n_graphs; k++) {
+        const struct graph *g = &example.model.graph[k];
+        for (uint32_t i = 0; i < g->n_operations; i++) {
+            int at = 0;
+            while (at < n && op_by_name(name[at])->code != g->operation[i].code)
+                at++;
+            ck_assert_msg(at < n, "%s has operation %d", example.name, g->operation[i].code);
+            count[at]++;
+        }
+    }
+    ck_assert(randgraph_ops_count(&o->only) > 1);
+}
+
+START_TEST(several_operations_can_be_chosen)
+{
+    static const char *const plain[] = { "ADD", "CONV_2D", "TOPK_V2" };
+    static const char *const control[] = { "MUL", "IF", "WHILE", "LESS", "ADD" };
+    struct randgraph_options o = finite_options();
+    uint32_t count[5] = { 0 };
+    struct tally t = { 0 };
+
+    for (int i = 0; i < COUNT(plain); i++)
+        randgraph_ops_add(&o.only, op_by_name(plain[i]));
+    for (uint64_t i = 0; i < 200; i++) {
+        make(&o, 3, i);
+        count_ops(&o, plain, COUNT(plain), count);
+        run(&example, &t);
+    }
+    for (int i = 0; i < COUNT(plain); i++)
+        ck_assert_msg(count[i] >= 50, "%s %u times", plain[i], count[i]);
+    memset(count, 0, sizeof count);
+    o.only = (struct randgraph_ops){ { 0 } };
+    for (int i = 0; i < 3; i++) /* LESS and ADD are those of conditions and counters */
+        randgraph_ops_add(&o.only, op_by_name(control[i]));
+    for (uint64_t i = 0; i < 200; i++) {
+        make(&o, 3, i);
+        count_ops(&o, control, COUNT(control), count);
+    }
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(count[i] >= 20, "%s %u times", control[i], count[i]);
+}
+END_TEST
+
 static void check_rejected(struct randgraph_options o, const char *reason)
 {
     ck_assert_int_eq(randgraph_make(&o, 1, 1, arena, &example, &why), -1);
@@ -423,6 +470,7 @@ Suite *randgraph_suite(void)
     tcase_add_test(c, any_bytes_give_a_model);
     tcase_add_test(c, main_types_are_respected);
     tcase_add_test(c, option_only_restricts_the_operations);
+    tcase_add_test(c, several_operations_can_be_chosen);
     tcase_add_test(c, invalid_options_are_rejected);
     tcase_add_test(c, weights_are_loaded_and_dumped);
     return make_suite("randgraph", c, NULL);
