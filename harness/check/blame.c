@@ -381,6 +381,11 @@ struct blamed blame_summary(const struct check *c, const struct blame *b)
     return s;
 }
 
+const char *blamed_operation(const struct blamed *b, const char *writer)
+{
+    return b->count ? b->name : writer;
+}
+
 char *blamed_text(const struct blamed *b, char *ret_text, size_t size)
 {
     char where[32] = "";

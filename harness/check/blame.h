@@ -53,5 +53,8 @@ struct blamed blame_summary(const struct check *c, const struct blame *b);
 /* "operation 3 (CONV_2D, TENSOR_FLOAT32) alone: ...", or why none is blamed; "" without a failure.
  * Returns ret_text. */
 char *blamed_text(const struct blamed *b, char *ret_text, size_t size);
+/* By which operation a verdict is classified: the blamed ones, where nothing is blamed `writer`,
+ * that of the worst output (may be NULL). */
+const char *blamed_operation(const struct blamed *b, const char *writer);
 
 #endif

@@ -185,8 +185,12 @@ static void print_blamed(const struct check_result *r)
     char text[BLAMED_TEXT];
     if ((b->count && !b->graph && b->of == 1) || r->verdict == VERDICT_UNSUPPORTED)
         return;
-    if (*blamed_text(b, text, sizeof text))
+    if (*blamed_text(b, text, sizeof text)) {
+        char *worst = b->count && b->output >= 0 ? strstr(text, "; worst [") : NULL;
+        if (worst) /* the next line has it */
+            *worst = 0;
         print_line("    blamed: ", text);
+    }
     if (b->count && b->output >= 0)
         printf("    worst %s: expected %.9g, got %.9g, allowed error %.3g, ratio %.3g\n", b->place,
                b->expected, b->actual, b->bound, b->ratio);

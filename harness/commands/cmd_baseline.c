@@ -8,6 +8,7 @@
 
 #include "golden/base/output_file.h"
 #include "golden/base/text_escape.h"
+#include "harness/check/blame.h"
 #include "harness/check/buffer.h"
 #include "harness/commands/commands.h"
 #include "harness/policy/expectations.h"
@@ -58,7 +59,8 @@ static void print_kept(const struct updating *u, const struct recorded_verdict *
 static int update_one(const struct recorded_verdict *v, void *user, struct why *w)
 {
     struct updating *u = user;
-    struct verdict_class c = { v->was, v->stage, v->status, v->operation, v->first };
+    struct verdict_class c = { v->was, v->stage, v->status,
+                               blamed_operation(&v->blamed, v->operation), v->first };
     uint64_t kept = u->changes.kept;
     unsigned flags = (u->o->all ? BASELINE_ALL : 0u) | (u->o->mark_flakes ? BASELINE_FLAKES : 0u);
     if (c.verdict == VERDICT_WAIVED) /* skipped: it was not run */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/check/blame.h"
 #include "harness/check/buffer.h"
 #include "harness/check/json_value.h"
 #include "harness/cli/console.h"
@@ -159,7 +160,8 @@ bool expectations_skip(const struct expectations *x, uint32_t target, const char
 
 static struct verdict_class class_of(const struct check_result *r)
 {
-    return (struct verdict_class){ r->verdict, r->stage, r->status, r->operation, r->was };
+    return (struct verdict_class){ r->verdict, r->stage, r->status,
+                                   blamed_operation(&r->blamed, r->operation), r->was };
 }
 
 void expectations_apply(const struct expectations *x, uint32_t target, const char *name,
@@ -276,7 +278,8 @@ static int hold_verdict(const struct recorded_verdict *v, void *user, struct why
         return 0;
     struct expectation_totals *totals = &x->held[held].totals;
     struct entry_use *use = &x->held[held].use[e - x->held[held].baseline->entry];
-    struct verdict_class c = { v->was, v->stage, v->status, v->operation, v->first };
+    struct verdict_class c = { v->was, v->stage, v->status,
+                               blamed_operation(&v->blamed, v->operation), v->first };
     use->cases++;
     if (c.verdict == VERDICT_WAIVED) {
         totals->skipped++;

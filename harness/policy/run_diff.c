@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "golden/golden.h"
+#include "harness/check/blame.h"
 
 const char *const change_name[CHANGE_KINDS] = {
     [CHANGE_BROKEN] = "broken", [CHANGE_LOST] = "lost",       [CHANGE_MENDED] = "mended",
@@ -65,7 +66,7 @@ static int keep_case(const struct recorded_verdict *v, void *user, struct why *w
     TRY(keep_text(list->arena, v->name, &c.name, w));
     TRY(keep_text(list->arena, v->stage, &c.class.stage, w));
     TRY(keep_text(list->arena, v->status, &c.class.status, w));
-    TRY(keep_text(list->arena, v->operation, &c.class.operation, w));
+    TRY(keep_text(list->arena, blamed_operation(&v->blamed, v->operation), &c.class.operation, w));
     list->item[list->n++] = c;
     return 0;
 }

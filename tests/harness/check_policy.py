@@ -222,7 +222,7 @@ def check_baseline_run(here):
     db, path = os.path.join(here, "b.db"), os.path.join(here, "cpu.baseline")
     code, summary, _, _ = random(here, FAULT)
     check("a run without baseline", (code, summary["waived"]), (1, 0))
-    rows = query(db, "SELECT name, operation FROM failures WHERE run = 1 ORDER BY idx")
+    rows = query(db, "SELECT name, coalesce(blamed_operation, operation) FROM failures WHERE run = 1 ORDER BY idx")
     check("baseline", run("baseline", "--db", db, "--run", "1", "-o", path)[0], 0)
     expected = "halcyon-baseline 1\ntarget " + FAULT + "\n\n" + "".join(
         f"fail        {name} op={operation}\n" for name, operation in rows)
