@@ -112,6 +112,8 @@ enum target_step {
     TARGET_AT_FENCED,
     TARGET_AT_FENCE, /* the fence */
     TARGET_AT_REUSABLE,
+    TARGET_AT_BUFFERS, /* allocate and copy_from; of an output's copy_to, the execution */
+    TARGET_AT_ONCE,    /* executions at once */
     TARGET_AT_RELEASE,
     TARGET_STEPS
 };
@@ -149,7 +151,22 @@ struct outcome {
     uint32_t n_out;
     struct tensor *out;       /* shape as the driver reported or the model declares */
     struct hal_timing timing; /* nanoseconds; HAL_NO_TIME if not reported */
+    uint32_t n_buffers;       /* arguments that lay in buffers of the driver */
+    struct outcome *beside;   /* of the executions at once with this one, which is done; each has
+                                 stage, status, violation and outputs only */
+    uint32_t n_beside;
 };
+
+/* Inputs of an execution, and the shapes of its outputs as in target_run(). */
+struct target_inputs {
+    const struct tensor *in;
+    const struct shape *out_shape;
+};
+enum { TARGET_MOST_BESIDE = 3 };
+
+/* Writes other values for an input, which the model may take or not: its elements in reverse, but
+ * for the first ones of a longer input, and then moved round by `turn` places. */
+void target_put_other(const struct tensor *t, uint32_t turn, uint8_t *at);
 
 /* How a model is prepared and executed other than plainly. */
 struct target_variation {
@@ -159,6 +176,11 @@ struct target_variation {
                          caches it; else plainly */
     bool after_other; /* the prepared model executes a request with other inputs first */
     uint32_t shift;   /* bytes, a multiple of 4, that arguments lie farther behind in their pools */
+    bool other_pools; /* arguments that otherwise share a pool have one each, and the reverse */
+    bool input_buffers, output_buffers; /* tensors lie in buffers of the driver, if it has them */
+    uint32_t n_beside; /* executions at once with this one, each with its inputs; at most
+                          TARGET_MOST_BESIDE */
+    const struct target_inputs *beside;
 };
 
 struct target_run_options {
@@ -170,6 +192,9 @@ struct target_run_options {
     uint64_t deadline_ns;     /* 0: none */
     uint64_t loop_timeout_ns; /* 0: default */
     const struct target_variation *vary; /* NULL: plainly */
+    bool keep_prepared;                  /* for target_run() with .use_prepared; a hosted driver */
+    bool use_prepared; /* the model is the one of the last run, which has kept it prepared; else it
+                          is prepared again */
     enum execution_way way; /* synchronous: asynchronous before HAL 1.2.  One that the driver's
                                version or its prepared model does not have: not_passed tells */
 };
@@ -184,6 +209,9 @@ int target_run(struct target *t, const struct model *m, const struct tensor *in,
                const struct shape *out_shape, const struct target_run_options *options,
                struct outcome *ret_outcome, struct why *w);
 void outcome_done(struct outcome *o);
+/* Releases the model that the last run has kept prepared, if any.  True: the driver has died
+ * meanwhile, *ret_outcome as that of target_close(). */
+bool target_release_prepared(struct target *t, struct outcome *ret_outcome);
 
 /* Of a driver in a process of its own; the others return false.  Compares all memory that was lent
  * to earlier runs; true: some has changed since, *ret_run tells of which run. */

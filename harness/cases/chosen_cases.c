@@ -122,6 +122,15 @@ static int use_rules(struct chosen_cases *c, const json_t *j, struct why *w)
     return 0;
 }
 
+void recorded_ways(const json_t *options, struct ways *ret)
+{
+    const json_t *ways = json_object_get(options, "ways");
+    struct why ignored; /* of a database that somebody has edited */
+    *ret = (struct ways){ .share = json_number_value(ways) };
+    if (json_is_string(ways) && ways_parse(json_string_value(ways), ret, &ignored) < 0)
+        *ret = (struct ways){ 0 };
+}
+
 static int use_options(struct chosen_cases *c, const json_t *j, struct why *w)
 {
     struct options *o = &c->options;
@@ -129,8 +138,8 @@ static int use_options(struct chosen_cases *c, const json_t *j, struct why *w)
     for (int i = JUDGE_CTS; o->judge == JUDGE_AUTO && judge && i <= JUDGE_BOUND; i++)
         if (!strcmp(judge, judge_name[i]))
             o->judge = (enum judge_kind) i;
-    if (!(o->ways > 0))
-        o->ways = json_number_value(json_object_get(j, "ways"));
+    if (!ways_any(&o->ways))
+        recorded_ways(j, &o->ways);
     for (uint32_t t = 0; !o->n_targets && t < c->repeated.n_targets; t++)
         o->target[t] = c->repeated.target[t];
     if (!o->n_targets)

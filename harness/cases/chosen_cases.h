@@ -2,6 +2,8 @@
 #ifndef HARNESS_CHOSEN_CASES_H
 #define HARNESS_CHOSEN_CASES_H
 
+#include <jansson.h>
+
 #include "harness/cases/drawn_for.h"
 #include "harness/check/case_choice.h"
 #include "harness/check/cases.h"
@@ -31,5 +33,8 @@ void chosen_cases_done(struct chosen_cases *c);
 struct json_t;
 void chosen_cases_put_json(const struct chosen_cases *c, struct json_t *object);
 void chosen_cases_put_command(const struct chosen_cases *c, struct buffer *b);
+
+/* The ways of execution in the recorded options of a run. */
+void recorded_ways(const json_t *options, struct ways *ret);
 
 #endif

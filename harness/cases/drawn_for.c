@@ -208,7 +208,7 @@ static json_t *target_json(const struct drawn_for *d, uint32_t t, const char *ur
     json_t *o = json_object();
     char digest[SUPPORT_DIGEST];
     uint32_t ops, rows;
-    json_object_set_new(o, "target", console_text_json(uri));
+    json_object_set_new(o, "target", json_value_text(uri));
     json_object_set_new(o, "support_set", json_null());
     if (d->use[t]) {
         digest_text(randgraph_support_digest(d->use[t]), digest);
@@ -223,7 +223,7 @@ static json_t *target_json(const struct drawn_for *d, uint32_t t, const char *ur
         json_object_set_new(o, "seconds", json_real(round(d->seconds[t] * 1e3) / 1e3));
     }
     if (d->note[t][0])
-        json_object_set_new(o, "note", console_text_json(d->note[t]));
+        json_object_set_new(o, "note", json_value_text(d->note[t]));
     return o;
 }
 

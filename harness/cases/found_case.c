@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/cases/chosen_cases.h"
 #include "harness/cases/drawn_for.h"
 #include "harness/run/devices.h"
 #include "sim/hal/hal_convert.h"
@@ -42,8 +43,8 @@ int found_case_use_options(struct found_case *p, struct why *w)
     const char *judge = json_string_value(json_object_get(j, "judge"));
     if (p->o->judge == JUDGE_AUTO && judge && strcmp(judge, "auto"))
         p->effective.judge = !strcmp(judge, "cts") ? JUDGE_CTS : JUDGE_BOUND;
-    if (!(p->effective.ways > 0))
-        p->effective.ways = json_number_value(json_object_get(j, "ways"));
+    if (!ways_any(&p->effective.ways))
+        recorded_ways(j, &p->effective.ways);
     const char *entry = json_string_value(json_object_get(j, "entry"));
     if (!p->effective.version && entry)
         devices_enter(p->effective.version = hal_version_by_name(entry));

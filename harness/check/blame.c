@@ -32,7 +32,7 @@ bool blame_applies(const struct check *c, const struct check_result *failed)
     default: return false;
     }
     /* A driver that does not even open, or answer, says nothing about a single operation. */
-    return !failed->varied && !c->example->expect_failure && !c->itself &&
+    return !c->example->expect_failure && !c->itself &&
            (c->example->model.graph[0].n_operations > 1 ||
             strcmp(failed->stage, stage_name[STAGE_SUPPORTED]) != 0);
 }
@@ -44,6 +44,8 @@ static bool is_wrong_output(enum verdict v)
 
 bool blame_is_alike(const struct check_result *failed, const struct check_result *part)
 {
+    if (failed->varied != part->varied && verdict_conforming(part->verdict) == false)
+        return false;
     return is_wrong_output(failed->verdict) ? is_wrong_output(part->verdict)
                                             : failed->verdict == part->verdict;
 }
@@ -66,10 +68,12 @@ static bool run_example(struct search *s, const struct example *e)
     s->b->runs++;
     if (s->options->before_run)
         s->options->before_run(s->options->user);
-    s->of = check_part(e, s->t);
+    const struct variation *v = s->failed->varied ? &s->c->variation : NULL;
+
+    s->of = check_part(e, s->t, v);
     if (s->of.died && s->of.signal == SIGKILL && s->of.verdict != VERDICT_HANG) {
         target_restart(s->t); /* the kill may have come from outside */
-        s->of = check_part(e, s->t);
+        s->of = check_part(e, s->t, v);
     }
     s->hangs += s->of.verdict == VERDICT_HANG;
     if (s->of.died)
@@ -204,7 +208,7 @@ static bool find_alone(struct search *s)
             s->of = *s->failed; /* it is alone */
         if (n == 1 || run_part(s, &operation, 1)) {
             take(s, 0, &operation, 1);
-            if (!any_right && s->failed->verdict != VERDICT_FAIL)
+            if (!any_right && (s->failed->verdict != VERDICT_FAIL || s->failed->varied))
                 s->b->is_any = others_fail(s, i);
             return true;
         }

@@ -5,6 +5,7 @@
 #define HARNESS_CASES_H
 
 #include "golden/golden.h"
+#include "harness/check/variation.h"
 #include "randgraph/randgraph.h"
 
 struct spec_case {
@@ -29,8 +30,8 @@ struct cases {
     bool keep_going;  /* a bad file that the user names is treated like one in a folder, too */
     unsigned threads; /* threads that load a file; 0: the calling one */
     struct randgraph_options graphs;
-    double ways;          /* share of the cases from files that are also run in another way
-                             (harness/check/variation.h); random graphs have it in their options */
+    struct ways ways;     /* which cases from files are also run in another way, and how; random
+                             graphs have their share in their options */
     uint64_t seed, first; /* case i is graph first + i */
     /* What the graphs are drawn for: case i for support[i % n_supports], of which NULL is any
      * driver.  0: all for graphs.support.  Not owned. */

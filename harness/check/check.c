@@ -201,9 +201,12 @@ static bool traps_inputs(const struct example *e)
 int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
               struct check_result *ret_result)
 {
-    const struct target_run_options options = { .measure = true,
-                                                .trap_inputs = traps_inputs(c->example),
-                                                .allowance_ns = check_extra_ns(c) };
+    const struct target_run_options options = {
+        .measure = true,
+        .trap_inputs = traps_inputs(c->example),
+        .keep_prepared = c->is_varied && variation_uses_prepared(&c->variation),
+        .allowance_ns = check_extra_ns(c)
+    };
 
     return check_run_as(c, t, &options, ret_outcome, ret_result);
 }

@@ -4,6 +4,7 @@
 
 #include "golden/golden.h"
 #include "harness/check/buffer.h"
+#include "harness/check/variation.h"
 #include "harness/check/verdict.h"
 #include "sim/sim.h"
 
@@ -80,9 +81,10 @@ struct check {
     struct shape *out_shape; /* of the main graph's outputs: expected, computed or declared */
     char reference_why[480]; /* why there is no reference result; "" if there is one or none needed
                               */
-    double ways;             /* share of the cases from files that are run in another way, too */
-    bool by_layers;          /* also run operation by operation: harness/check/per_op_check.h */
-    struct parts *parts;     /* check_parts(); NULL: not needed yet, or parts_why */
+    bool is_varied;          /* also run in another way: */
+    struct variation variation;
+    bool by_layers;      /* also run operation by operation: harness/check/per_op_check.h */
+    struct parts *parts; /* check_parts(); NULL: not needed yet, or parts_why */
     char parts_why[240];
     struct arena *arena;
 };

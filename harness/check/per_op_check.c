@@ -19,20 +19,21 @@ int check_parts(struct check *c, struct why *w)
     return 0;
 }
 
-struct check_result check_part(const struct example *part, struct target *t)
+struct check_result check_part(const struct example *part, struct target *t,
+                               const struct variation *v)
 {
     struct check_result r = check_without_outcome(VERDICT_ERROR, JUDGE_BOUND);
     struct check c;
-    struct outcome o;
     struct why why = { 0 };
 
     if (check_begin(&c, part, JUDGE_BOUND, &why) < 0) {
         snprintf(r.why, sizeof r.why, "%s", why.text);
         return r;
     }
-    check_reference(&c);
-    if (check_run(&c, t, &o, &r) >= 0)
-        check_judge(&c, &o, &r, NULL);
+    c.is_varied = v;
+    if (v)
+        c.variation = *v;
+    variation_check(&c, t, &r, NULL, NULL);
     check_done(&c);
     return r;
 }
@@ -55,7 +56,7 @@ static bool run_operation(struct check *c, uint32_t operation, struct target *t,
     bool made = part_make(c->parts, &operation, 1, c->arena, &part, &why) == 0;
 
     if (made)
-        *ret = check_part(&part, t);
+        *ret = check_part(&part, t, NULL);
     arena_rewind(c->arena, mark);
     return made;
 }

@@ -14,7 +14,8 @@
 int check_parts(struct check *c, struct why *w);
 
 /* Runs an example on the target and judges it by bound. */
-struct check_result check_part(const struct example *part, struct target *t);
+struct check_result check_part(const struct example *part, struct target *t,
+                               const struct variation *v);
 
 /* After PASS or UNDECIDED in check_judge() by bound: where c->by_layers is set, or no element could
  * be compared, runs the operations one by one.  The first that does not conform becomes the verdict

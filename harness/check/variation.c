@@ -1,40 +1,251 @@
 #include "harness/check/variation.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/suggest.h"
 #include "golden/math/farmhash.h"
+#include "harness/check/check.h"
 #include "randgraph/randgraph.h"
 #include "sim/client/driver_client.h"
+#include "sim/hal/hal_convert.h"
 
-/* ---- drawing */
+enum { MOST_AT_ONCE = 1 + TARGET_MOST_BESIDE, SHIFT_UNIT = 4, MOST_SHIFT = 31 };
 
-/* A stream of its own: the graph stays what it is.  Returns whether the case is drawn. */
-static bool begin_stream(const char *name, double share, struct rng *ret)
+static const struct variation plain_way = {
+    .vary = { .preference = HAL_FAST_SINGLE_ANSWER, .priority = HAL_PRIORITY_MEDIUM }, .at_once = 1
+};
+
+/* ---- as text */
+
+static const char *const preference_word[] = { "low-power", "fast-single-answer",
+                                               "sustained-speed" };
+static const char *const priority_word[] = { "low-priority", "medium-priority", "high-priority" };
+static const struct {
+    const char *word;
+    size_t member; /* bool, in struct target_variation */
+} flags[] = { { "from-cache", offsetof(struct target_variation, from_cache) },
+              { "after-other", offsetof(struct target_variation, after_other) },
+              { "other-pools", offsetof(struct target_variation, other_pools) },
+              { "input-buffers", offsetof(struct target_variation, input_buffers) },
+              { "output-buffers", offsetof(struct target_variation, output_buffers) } };
+
+static bool *flag_of(struct variation *v, int i)
 {
-    const uint64_t salt = 0x76617269616e7473;
+    return (bool *) (void *) ((char *) &v->vary + flags[i].member);
+}
+
+/* "reusable-fenced": without the comma of the name. */
+static void way_word(enum execution_way way, char ret[32])
+{
+    const char *from = execution_ways[way].name;
+    size_t n = 0;
+
+    for (; *from && n + 1 < 32; from++)
+        if (*from != ',')
+            ret[n++] = *from == ' ' ? '-' : *from;
+    ret[n] = 0;
+}
+
+char *variation_text(const struct variation *v, char ret[VARIATION_TEXT])
+{
+    struct variation copy = *v;
+    char way[32];
+
+    way_word(v->way, way);
+    snprintf(ret, VARIATION_TEXT, "%s", way);
+    if (v->vary.preference != plain_way.vary.preference)
+        text_append(ret, VARIATION_TEXT, ",%s", preference_word[v->vary.preference]);
+    if (v->vary.priority != plain_way.vary.priority)
+        text_append(ret, VARIATION_TEXT, ",%s", priority_word[v->vary.priority]);
+    for (int i = 0; i < COUNT(flags); i++)
+        if (*flag_of(&copy, i))
+            text_append(ret, VARIATION_TEXT, ",%s", flags[i].word);
+    if (v->vary.shift)
+        text_append(ret, VARIATION_TEXT, ",shift=%u", v->vary.shift);
+    if (v->at_once > 1)
+        text_append(ret, VARIATION_TEXT, ",at-once=%u", v->at_once);
+    return ret;
+}
+
+/* "shift=36".  1: the word is not of this kind. */
+static int read_number(const char *word, const char *key, unsigned unit, unsigned low,
+                       unsigned high, uint32_t *ret, struct why *w)
+{
+    const size_t n = strlen(key);
+    char *end;
+
+    if (strncmp(word, key, n) != 0 || word[n] != '=')
+        return 1;
+    unsigned long x = strtoul(word + n + 1, &end, 10);
+    REQUIRE(w, end != word + n + 1 && !*end && x >= low && x <= high && x % unit == 0,
+            "'%.60s': expected %s=N, %u to %u%s", word, key, low, high,
+            unit > 1 ? ", a multiple of 4" : "");
+    *ret = (uint32_t) x;
+    return 0;
+}
+
+static int unknown_word(const char *word, struct why *w)
+{
+    static char ways[EXECUTION_WAYS][32];
+    struct suggestion s = suggest_for(word);
+    char text[SUGGEST_TEXT];
+
+    for (int i = 0; i < EXECUTION_WAYS; i++) {
+        way_word((enum execution_way) i, ways[i]);
+        suggest_candidate(&s, ways[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        suggest_candidate(&s, preference_word[i]);
+        suggest_candidate(&s, priority_word[i]);
+    }
+    for (int i = 0; i < COUNT(flags); i++)
+        suggest_candidate(&s, flags[i].word);
+    return why_fail(w, WHY_INVALID,
+                    "'%.60s': expected a share from 0 to 1, or a way of execution such as "
+                    "burst,low-power,at-once=2%s",
+                    word, suggest_text(&s, "", text));
+}
+
+static int read_word(const char *word, struct variation *v, struct why *w)
+{
+    char way[32];
+
+    for (int i = 0; i < EXECUTION_WAYS; i++) {
+        way_word((enum execution_way) i, way);
+        if (!strcmp(word, way)) {
+            v->way = (enum execution_way) i;
+            return 0;
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        if (!strcmp(word, preference_word[i]))
+            v->vary.preference = (enum hal_preference) i;
+        else if (!strcmp(word, priority_word[i]))
+            v->vary.priority = (enum hal_priority) i;
+        else
+            continue;
+        return 0;
+    }
+    for (int i = 0; i < COUNT(flags); i++)
+        if (!strcmp(word, flags[i].word)) {
+            *flag_of(v, i) = true;
+            return 0;
+        }
+    int r = read_number(word, "shift", SHIFT_UNIT, 0, SHIFT_UNIT * MOST_SHIFT, &v->vary.shift, w);
+    if (r > 0)
+        r = read_number(word, "at-once", 1, 1, MOST_AT_ONCE, &v->at_once, w);
+    return r > 0 ? unknown_word(word, w) : r;
+}
+
+int variation_parse(const char *text, struct variation *ret, struct why *w)
+{
+    struct variation v = plain_way;
+    char copy[VARIATION_TEXT], *next = copy;
+
+    REQUIRE(w, snprintf(copy, sizeof copy, "%s", text) < (int) sizeof copy,
+            "a way of execution has at most %d characters", VARIATION_TEXT - 1);
+    do {
+        char *word = next;
+        next = strchr(word, ',');
+        if (next)
+            *next++ = 0;
+        TRY(read_word(word, &v, w));
+    } while (next);
+    *ret = v;
+    return 0;
+}
+
+bool variation_simplify(struct variation *v, uint32_t i)
+{
+    struct variation was = *v;
+
+    switch (i) {
+    case 0: v->at_once = plain_way.at_once; break;
+    case 1: v->vary.shift = 0; break;
+    case 2: v->vary.preference = plain_way.vary.preference; break;
+    case 3: v->vary.priority = plain_way.vary.priority; break;
+    case 4: v->way = plain_way.way; break;
+    case 5: v->at_once = v->at_once > 2 ? 2 : v->at_once; break;
+    default:
+        if (i - 6 < (uint32_t) COUNT(flags))
+            *flag_of(v, (int) i - 6) = false;
+    }
+    return memcmp(&was, v, sizeof was) != 0;
+}
+
+/* ---- which cases, and how */
+
+int ways_parse(const char *text, struct ways *ret, struct why *w)
+{
+    struct randgraph_options share = randgraph_default;
+    struct ways ways = { 0 };
+
+    if (*text >= 'a' && *text <= 'z') {
+        TRY(variation_parse(text, &ways.given, w));
+        ways.is_given = true;
+    } else {
+        TRY(randgraph_set(&share, "ways", text, w));
+        ways.share = share.ways;
+    }
+    *ret = ways;
+    return 0;
+}
+
+char *ways_text(const struct ways *ways, char ret[VARIATION_TEXT])
+{
+    if (ways->is_given)
+        return variation_text(&ways->given, ret);
+    snprintf(ret, VARIATION_TEXT, "%.17g", ways->share);
+    return ret;
+}
+
+bool ways_any(const struct ways *ways)
+{
+    return ways->is_given || ways->share > 0;
+}
+
+/* Every choice is made, so that none depends on the driver. */
+static struct variation draw(struct rng *r)
+{
+    struct variation v = plain_way;
+
+    v.way = (enum execution_way) rng_below(r, EXECUTION_WAYS);
+    const enum hal_preference preference =
+        (enum hal_preference) rng_below(r, HAL_SUSTAINED_SPEED + 1);
+    const enum hal_priority priority = (enum hal_priority) rng_below(r, HAL_PRIORITY_HIGH + 1);
+    v.vary.after_other = rng_below(r, 2);
+    const bool from_cache = rng_below(r, 2);
+    v.vary.shift = rng_below(r, 2) ? SHIFT_UNIT * (1 + rng_below(r, MOST_SHIFT)) : 0;
+    if (rng_below(r, 2)) { /* prepared again */
+        v.vary.preference = preference;
+        v.vary.priority = priority;
+        v.vary.from_cache = from_cache;
+    }
+    v.at_once = rng_below(r, 4) ? 1 : 2 + rng_below(r, TARGET_MOST_BESIDE);
+    v.vary.other_pools = rng_below(r, 3) == 0;
+    v.vary.input_buffers = rng_below(r, 4) == 0;
+    v.vary.output_buffers = rng_below(r, 4) == 0;
+    return v;
+}
+
+void variation_choose(struct check *c, const struct ways *ways)
+{
+    const uint64_t salt = 0x76617269616e7473; /* a stream of its own: the graph stays what it is */
+    const char *name = c->example->name;
     struct randgraph_options options;
     uint64_t seed = farmhash64(name, strlen(name)), index = 0;
+    double share = ways->share;
     struct why ignored;
+    struct rng r;
 
     if (randgraph_parse_name(name, &options, &seed, &index, &ignored) == 0)
         share = options.ways;
-    rng_seed(ret, seed ^ salt, index);
-    return rng_unit(ret) < share;
+    rng_seed(&r, seed ^ salt, index);
+    c->is_varied = rng_unit(&r) < share || ways->is_given;
+    c->variation = ways->is_given ? ways->given : draw(&r);
 }
-
-bool variation_is_drawn(const char *name, double share)
-{
-    struct rng r;
-
-    return begin_stream(name, share, &r);
-}
-
-/* What is drawn; every choice is made, so that none depends on the driver. */
-struct variation {
-    enum execution_way way;
-    struct target_variation vary;
-};
 
 /* A way that reports no shapes takes only models that declare those of all outputs. */
 static bool outputs_are_known(const struct graph *g)
@@ -47,54 +258,88 @@ static bool outputs_are_known(const struct graph *g)
     return true;
 }
 
-static struct variation draw(const char *name, double share, enum hal_version version,
-                             const struct graph *g)
+/* The way without what the version lacks. */
+static struct variation fit(const struct variation *drawn, enum hal_version version,
+                            const struct graph *g)
 {
-    enum { MOST_SHIFT = 31, SHIFT_UNIT = 4 };
-    struct rng r;
-    struct variation v;
+    struct variation v = *drawn;
 
-    begin_stream(name, share, &r);
-    v.way = (enum execution_way) rng_below(&r, EXECUTION_WAYS);
-    v.vary.preference = (enum hal_preference) rng_below(&r, HAL_SUSTAINED_SPEED + 1);
-    v.vary.priority = (enum hal_priority) rng_below(&r, HAL_PRIORITY_HIGH + 1);
-    v.vary.after_other = rng_below(&r, 2);
-    v.vary.from_cache = rng_below(&r, 4) == 0;
-    v.vary.shift = rng_below(&r, 2) ? SHIFT_UNIT * (1 + rng_below(&r, MOST_SHIFT)) : 0;
     if (!execution_way_is_of(v.way, version) ||
         (!execution_ways[v.way].reports && !outputs_are_known(g)))
         v.way = EXECUTION_SYNCHRONOUS; /* asynchronous before 1.2 */
+    if (version < HAL_1_1)
+        v.vary.preference = plain_way.vary.preference;
+    if (version < HAL_1_2)
+        v.vary.from_cache = false;
+    if (version < HAL_1_3) {
+        v.vary.priority = plain_way.vary.priority;
+        v.vary.input_buffers = v.vary.output_buffers = false;
+    }
     return v;
 }
 
-static char *variation_text(const struct variation *v, enum hal_version version, char *text,
-                            size_t size)
+bool variation_uses_prepared(const struct variation *v)
 {
-    static const char *const preference[] = { "low power", "fast single answer",
-                                              "sustained speed" };
-    static const char *const priority[] = { "low", "medium", "high" };
+    return v->vary.preference == plain_way.vary.preference &&
+           v->vary.priority == plain_way.vary.priority && !v->vary.from_cache;
+}
 
-    snprintf(text, size, "%s", execution_ways[v->way].name);
-    if (version >= HAL_1_1)
-        text_append(text, size, ", %s", preference[v->vary.preference]);
-    if (version >= HAL_1_3)
-        text_append(text, size, ", %s priority", priority[v->vary.priority]);
-    if (v->vary.from_cache && version >= HAL_1_2)
-        text_append(text, size, ", from the cache");
-    if (v->vary.after_other)
-        text_append(text, size, ", after other inputs");
-    if (v->vary.shift)
-        text_append(text, size, ", arguments %u bytes farther behind", v->vary.shift);
-    return text;
+/* ---- executions at once */
+
+/* An execution beside the first one.  has_inputs: it has other inputs, which the reference takes;
+ * else those of the case. */
+struct beside {
+    bool has_inputs;
+    struct example example;
+    struct check check;
+};
+
+static int make_inputs(const struct check *c, uint32_t turn, struct example *ret, struct why *w)
+{
+    const struct graph *g = &c->example->model.graph[0];
+    struct example e = *c->example;
+
+    e.in = arena_copy(c->arena, e.in, g->n_inputs * sizeof *e.in);
+    e.expected = arena_alloc(c->arena, g->n_outputs, sizeof *e.expected);
+    if (!e.in || !e.expected)
+        return why_no_memory(w);
+    for (uint32_t i = 0; i < g->n_inputs; i++) {
+        uint8_t *at = arena_alloc(c->arena, tensor_bytes(&e.in[i]), 1);
+        if (!at)
+            return why_no_memory(w);
+        if (e.in[i].data) {
+            target_put_other(&e.in[i], turn, at);
+            e.in[i].data = at;
+        }
+    }
+    e.ignored = NULL;
+    *ret = e;
+    return 0;
+}
+
+static void begin_beside(const struct check *c, uint32_t turn, struct beside *b)
+{
+    struct why ignored;
+
+    b->has_inputs = false;
+    if (make_inputs(c, turn, &b->example, &ignored) < 0 ||
+        check_begin(&b->check, &b->example, JUDGE_BOUND, &ignored) < 0)
+        return;
+    check_reference(&b->check);
+    b->has_inputs = b->check.have_result;
+    if (!b->has_inputs)
+        check_done(&b->check);
 }
 
 /* ---- comparing */
 
 bool run_outputs_take(const struct outcome *o, struct arena *a, struct run_outputs *ret)
 {
-    struct run_outputs r = { .n = o->n_out };
+    struct run_outputs r = { .is_done = o->stage == STAGE_DONE,
+                             .status = o->status,
+                             .n = o->stage == STAGE_DONE ? o->n_out : 0 };
 
-    if (o->stage != STAGE_DONE || o->violation[0])
+    if ((o->stage != STAGE_DONE && o->stage != STAGE_EXECUTE) || o->violation[0])
         return false;
     r.shape = arena_alloc(a, r.n + (size_t) 1, sizeof *r.shape);
     r.digest = arena_alloc(a, r.n + (size_t) 1, sizeof *r.digest);
@@ -119,19 +364,32 @@ static bool is_shipped(const char *uri)
     return strncmp(uri, "sim:", 4) == 0;
 }
 
-/* Against the plain run, which succeeded; r: the judged result of the other one. */
-static void compare(const struct run_outputs *plain, const struct run_outputs *other, bool done,
-                    const char *uri, struct check_result *r, char *note, size_t size)
+/* The status of an execution against that of the plain one. */
+static bool compare_status(bool plain_is_done, bool done, struct check_result *r,
+                           enum hal_status plain)
+{
+    char what[160];
+
+    if (done == plain_is_done || (!verdict_conforming(r->verdict) && r->verdict != VERDICT_REFUSED))
+        return done == plain_is_done;
+    snprintf(what, sizeof what, "ends with %s, the plain execution with %s",
+             done ? "NONE" : r->status, plain_is_done ? "NONE" : hal_status_name(plain));
+    violate(r, what);
+    return false;
+}
+
+/* Against the plain run; r: the judged result of the other one. */
+static void compare(const struct check *c, const struct run_outputs *plain,
+                    const struct run_outputs *other, const char *uri, struct check_result *r,
+                    char *note, size_t size)
 {
     char a[SHAPE_TEXT], b[SHAPE_TEXT], what[320];
 
-    if (!done) {
-        if (r->verdict == VERDICT_REFUSED || verdict_conforming(r->verdict)) {
-            snprintf(what, sizeof what, "ends with %s, the plain execution with NONE", r->status);
-            violate(r, what);
-        }
+    for (uint32_t i = 0; c->have_result && i < c->result.n; i++)
+        if (c->result.open[i])
+            return; /* a tie decides shape and status, and either side is right */
+    if (!compare_status(plain->is_done, other->is_done, r, plain->status))
         return;
-    }
     for (uint32_t i = 0; i < plain->n && i < other->n; i++) {
         if (!shape_equal(&plain->shape[i], &other->shape[i])) {
             snprintf(what, sizeof what, "output %u has shape %s, and %s in the plain execution", i,
@@ -149,6 +407,29 @@ static void compare(const struct run_outputs *plain, const struct run_outputs *o
 
 /* ---- the run */
 
+/* A run in another way. */
+struct other_run {
+    struct check *c;
+    struct target *t;
+    const struct run_outputs *plain;
+    struct variation v;
+    struct beside *beside;
+    struct outcome o;
+    struct check_result judged;
+    struct tensor *out; /* of the case's own inputs */
+    char note[96];
+};
+
+static const char prefix[] = "executed in another way (";
+
+const char *variation_reason(const struct check_result *r)
+{
+    const char *at =
+        r->varied && !strncmp(r->why, prefix, strlen(prefix)) ? strstr(r->why, "): ") : NULL;
+
+    return at ? at + 3 : r->why;
+}
+
 /* The failure of the other run becomes the result, which keeps what was measured plainly. */
 static void take_failure(const struct check_result *other, const char *text, struct check_result *r)
 {
@@ -159,46 +440,177 @@ static void take_failure(const struct check_result *other, const char *text, str
     r->ms = ms;
     r->device_ns = device_ns;
     r->checked = checked > other->checked ? checked : other->checked;
-    snprintf(r->why, sizeof r->why, "executed in another way (%s): %.2000s", text, other->why);
+    snprintf(r->why, sizeof r->why, "%s%s): %.2000s", prefix, text, other->why);
     r->varied = true;
     r->blamed = (struct blamed){ .output = -1 };
-    snprintf(r->blamed.why, sizeof r->blamed.why,
-             "the plain execution conforms, the one in another way does not");
+}
+
+/* Copies the outputs of an outcome, which check_judge() frees.  NULL: none, or out of memory. */
+static struct tensor *keep_outputs(const struct outcome *o, struct arena *a)
+{
+    struct tensor *out =
+        o->stage == STAGE_DONE ? arena_alloc(a, o->n_out + (size_t) 1, sizeof *out) : NULL;
+
+    for (uint32_t i = 0; out && i < o->n_out; i++) {
+        out[i] = o->out[i];
+        out[i].data = arena_copy(a, o->out[i].data, tensor_bytes(&o->out[i]));
+        if (!out[i].data)
+            return NULL;
+    }
+    return out;
+}
+
+/* Judges execution k + 2 of those at once.  True: it conforms. */
+static bool judge_beside(struct other_run *x, uint32_t k)
+{
+    struct beside *b = &x->beside[k];
+    struct check *c = b->has_inputs ? &b->check : x->c;
+    struct check_result r = check_without_outcome(VERDICT_ERROR, c->judge);
+    struct run_outputs other = { 0 };
+    bool taken = run_outputs_take(&x->o.beside[k], x->c->arena, &other);
+    char why[sizeof r.why];
+
+    check_judge(c, &x->o.beside[k], &r, NULL);
+    if (taken && !b->has_inputs)
+        compare(c, x->plain, &other, target_uri(x->t), &r, x->note, sizeof x->note);
+    else if (taken)
+        compare_status(true, other.is_done, &r, HAL_NONE);
+    if (verdict_conforming(r.verdict))
+        return true;
+    snprintf(why, sizeof why, "execution %u of %u at once%s: %.2000s", k + 2, x->v.at_once,
+             b->has_inputs ? ", with other inputs" : "", r.why);
+    x->judged = r;
+    memcpy(x->judged.why, why, sizeof why);
+    x->out = b->has_inputs ? NULL : x->out;
+    return false;
+}
+
+/* 1: the driver lacks the way, *ret_lacks tells. */
+static int judge_all(struct other_run *x, struct buffer *detail, const char *text)
+{
+    struct check *c = x->c;
+    struct run_outputs other = { 0 };
+
+    if (x->o.stage == STAGE_SUPPORTED && x->o.status == HAL_NONE && !x->o.violation[0]) {
+        if (detail)
+            buffer_printf(detail, "another way (%s): %s\n", text, x->o.not_passed);
+        outcome_done(&x->o);
+        return 1;
+    }
+    const bool taken = run_outputs_take(&x->o, c->arena, &other);
+    const uint32_t n_beside = x->o.n_beside, n_buffers = x->o.n_buffers;
+    struct arena *arena = x->o.arena; /* of the others, too */
+    x->out = keep_outputs(&x->o, c->arena);
+    x->o.arena = NULL;
+    struct outcome first = x->o;
+    check_judge(c, &first, &x->judged, NULL);
+    if (taken)
+        compare(c, x->plain, &other, target_uri(x->t), &x->judged, x->note, sizeof x->note);
+    for (uint32_t k = 0; k < n_beside && verdict_conforming(x->judged.verdict); k++)
+        judge_beside(x, k);
+    arena_free(arena);
+    if (detail)
+        buffer_printf(detail, "another way (%s): %s%s%s%s%.0u%s\n", text,
+                      verdict_name[x->judged.verdict], x->note[0] ? "; " : "", x->note,
+                      n_buffers ? "; arguments in buffers of the driver: " : "", n_buffers, "");
+    return 0;
+}
+
+static int run_other(struct other_run *x)
+{
+    struct check *c = x->c;
+    struct target_inputs *inputs = arena_alloc(c->arena, TARGET_MOST_BESIDE, sizeof *inputs);
+    struct target_run_options options = { .measure = true,
+                                          .vary = &x->v.vary,
+                                          .way = x->v.way,
+                                          .use_prepared = variation_uses_prepared(&c->variation),
+                                          .allowance_ns = (3 + x->v.at_once) * check_extra_ns(c) };
+
+    if (!inputs) {
+        x->judged = check_without_outcome(VERDICT_ERROR, c->judge);
+        snprintf(x->judged.why, sizeof x->judged.why, "out of memory");
+        return -1;
+    }
+    for (uint32_t k = 0; k + 1 < x->v.at_once; k++) {
+        struct beside *b = &x->beside[k];
+        begin_beside(c, k, b);
+        inputs[k] = b->has_inputs ? (struct target_inputs){ b->example.in, b->check.out_shape }
+                                  : (struct target_inputs){ c->example->in, c->out_shape };
+    }
+    x->v.vary.n_beside = x->v.at_once - 1;
+    x->v.vary.beside = inputs;
+    return check_run_as(c, x->t, &options, &x->o, &x->judged);
+}
+
+static void run_and_judge(struct other_run *x, struct check_result *r, struct buffer *detail,
+                          struct tensor **ret_out)
+{
+    struct beside beside[TARGET_MOST_BESIDE] = { { .has_inputs = false } };
+    char text[VARIATION_TEXT];
+
+    x->v = fit(&x->c->variation, target_driver(x->t)->hal_version, &x->c->example->model.graph[0]);
+    if (!x->plain->is_done)
+        x->v.at_once = 1; /* it must fail */
+    x->beside = beside;
+    variation_text(&x->v, text);
+    int ran = run_other(x);
+    if (ran < 0)
+        *r = x->judged;
+    else if (judge_all(x, detail, text) == 0) {
+        if (!verdict_conforming(x->judged.verdict)) {
+            take_failure(&x->judged, text, r);
+            if (ret_out)
+                *ret_out = x->out;
+        } else if (x->note[0]) {
+            text_append(r->why, sizeof r->why, "%s%s (%s)", r->why[0] ? "; " : "", x->note, text);
+        }
+    }
+    for (uint32_t k = 0; k < TARGET_MOST_BESIDE; k++)
+        if (beside[k].has_inputs)
+            check_done(&beside[k].check);
+}
+
+/* A driver that dies when it releases the model fails plainly. */
+static void release(struct check *c, struct target *t, struct check_result *r)
+{
+    struct outcome o;
+
+    if (!target_release_prepared(t, &o))
+        return;
+    if (verdict_conforming(r->verdict)) {
+        *r = check_without_outcome(VERDICT_ERROR, c->judge);
+        check_judge(c, &o, r, NULL);
+    } else {
+        outcome_done(&o);
+    }
 }
 
 void variation_run(struct check *c, struct target *t, const struct run_outputs *plain,
-                   struct check_result *r, struct buffer *detail)
+                   struct check_result *r, struct buffer *detail, struct tensor **ret_out)
 {
-    const enum hal_version version = target_version(t);
-    const struct variation v =
-        draw(c->example->name, c->ways, version, &c->example->model.graph[0]);
-    struct target_run_options options = {
-        .measure = true, .vary = &v.vary, .way = v.way, .allowance_ns = 4 * check_extra_ns(c)
-    };
-    struct run_outputs other = { 0 };
-    struct check_result judged;
-    struct outcome o;
-    char text[160], note[96] = "";
+    struct other_run x = { .c = c, .t = t, .plain = plain };
 
-    variation_text(&v, version, text, sizeof text);
-    if (check_run_as(c, t, &options, &o, &judged) < 0) {
-        *r = judged;
-        return;
+    if (plain && verdict_conforming(r->verdict))
+        run_and_judge(&x, r, detail, ret_out);
+    release(c, t, r);
+}
+
+void variation_check(struct check *c, struct target *t, struct check_result *r,
+                     struct buffer *detail, struct tensor **ret_out)
+{
+    struct run_outputs plain;
+    struct tensor *out = NULL;
+    struct outcome o;
+
+    check_reference(c);
+    if (check_run(c, t, &o, r) >= 0) {
+        bool taken = c->is_varied && run_outputs_take(&o, c->arena, &plain);
+        if (ret_out)
+            out = keep_outputs(&o, c->arena);
+        check_judge(c, &o, r, detail);
+        if (c->is_varied)
+            variation_run(c, t, taken ? &plain : NULL, r, detail, &out);
     }
-    if (o.stage == STAGE_SUPPORTED && o.status == HAL_NONE && !o.violation[0]) {
-        if (detail) /* the driver lacks the way */
-            buffer_printf(detail, "another way (%s): %s\n", text, o.not_passed);
-        outcome_done(&o);
-        return;
-    }
-    const bool done = run_outputs_take(&o, c->arena, &other);
-    check_judge(c, &o, &judged, NULL);
-    compare(plain, &other, done, target_uri(t), &judged, note, sizeof note);
-    if (detail)
-        buffer_printf(detail, "another way (%s): %s%s%s\n", text, verdict_name[judged.verdict],
-                      note[0] ? "; " : "", note);
-    if (!verdict_conforming(judged.verdict))
-        take_failure(&judged, text, r);
-    else if (note[0])
-        text_append(r->why, sizeof r->why, "%s%s (%s)", r->why[0] ? "; " : "", note, text);
+    if (ret_out)
+        *ret_out = out;
 }

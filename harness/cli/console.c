@@ -309,10 +309,10 @@ static json_t *unsupported_json(const struct summary *s)
     for (uint32_t i = 0; i < s->n_unsupported; i++) {
         const struct bucket_count *b = &s->unsupported[i];
         json_t *o = json_object();
-        json_object_set_new(o, "target", console_text_json(s->target[b->target]));
-        json_object_set_new(o, "signature", console_text_json(b->bucket));
+        json_object_set_new(o, "target", json_value_text(s->target[b->target]));
+        json_object_set_new(o, "signature", json_value_text(b->bucket));
         json_object_set_new(o, "verdicts", json_integer((json_int_t) b->n));
-        json_object_set_new(o, "case", console_text_json(b->first));
+        json_object_set_new(o, "case", json_value_text(b->first));
         json_array_append_new(list, o);
     }
     return list;

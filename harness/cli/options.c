@@ -374,10 +374,7 @@ static int set_graph_ways(struct options *o, const char *value, struct why *w)
 
 static int set_ways(struct options *o, const char *value, struct why *w)
 {
-    struct randgraph_options share = randgraph_default;
-    TRY(randgraph_set(&share, "ways", value, w));
-    o->ways = share.ways;
-    return 0;
+    return ways_parse(value, &o->ways, w);
 }
 
 static int set_values(struct options *o, const char *value, struct why *w)
@@ -486,11 +483,13 @@ static const struct option_row rows[] = {
       "values of operands: mix (default), uniform, edge, exact or adversarial", set_values },
     { "ways", 0, "SHARE", CMD_RANDOM,
       "share of the graphs, 0 to 1, that are also executed in another way: asynchronously, in a "
-      "burst, fenced, reusable, from the cache, after other inputs, with another preference "
-      "(default 0.2)",
+      "burst, fenced, reusable, at once, from the cache, after other inputs, on device buffers, "
+      "with another preference (default 0.2)",
       set_graph_ways },
-    { "ways", 0, "SHARE", CMD_RUN | CMD_REPLAY,
-      "share of the cases, 0 to 1, that are also executed in another way (default 0)", set_ways },
+    { "ways", 0, "WAYS", CMD_RUN | CMD_REPLAY | CMD_EXPLAIN | CMD_SHRINK,
+      "share of the cases, 0 to 1, that are also executed in another way (default 0), or the way, "
+      "such as burst,at-once=2, for all cases",
+      set_ways },
     { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_EXPLAIN | CMD_LEVELS | CMD_SHRINK,
       "only cases with this name, which may contain wildcards", MEMBER(case_glob) },
     { "case", 0, "NAME", CMD_CAMPAIGN,

@@ -32,11 +32,11 @@ struct options {
     uint32_t n_baselines;
     unsigned jobs;
     uint32_t shard, n_shards; /* 1/1: everything */
-    double ways;          /* share of the cases from files that are also executed in another way */
-    double timeout;       /* seconds */
-    double load_timeout;  /* seconds to load a file; 0: the default */
-    uint64_t load_memory; /* MiB likewise */
-    uint64_t trace_size;  /* MiB of a trace; 0: the default */
+    struct ways ways;         /* which cases from files are also executed in another way, and how */
+    double timeout;           /* seconds */
+    double load_timeout;      /* seconds to load a file; 0: the default */
+    uint64_t load_memory;     /* MiB likewise */
+    uint64_t trace_size;      /* MiB of a trace; 0: the default */
     enum judge_kind judge;
     bool in_process, gdb, resume, realtime;
     enum isolation isolate; /* which drivers get a process of their own */

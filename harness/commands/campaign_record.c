@@ -58,6 +58,7 @@ static char *options_json(const struct chosen_cases *chosen)
 {
     const struct options *o = &chosen->options;
     json_t *j = json_object();
+    char ways[VARIATION_TEXT];
     if (is_command(o, "random"))
         put_random_json(o, j);
     else if (is_command(o, "conform"))
@@ -67,8 +68,10 @@ static char *options_json(const struct chosen_cases *chosen)
     if (o->version && !is_command(o, "conform"))
         json_object_set_new(j, "entry", json_string(hal_version_name(o->version)));
     chosen_cases_put_json(chosen, j);
-    if (o->ways > 0)
-        json_object_set_new(j, "ways", json_real(o->ways));
+    if (ways_any(&o->ways))
+        json_object_set_new(j, "ways",
+                            o->ways.is_given ? json_string(ways_text(&o->ways, ways))
+                                             : json_real(o->ways.share));
     if (o->rerun)
         json_object_set_new(j, "rerun", json_integer(o->rerun));
     if (o->memory_limit)
@@ -84,6 +87,7 @@ static char *command_line(const struct chosen_cases *chosen)
 {
     const struct options *o = &chosen->options;
     struct buffer b = { 0 };
+    char ways[VARIATION_TEXT];
     buffer_printf(&b, "halcyon %s", o->command);
     for (int i = 0; i < o->n_arguments; i++) {
         buffer_puts(&b, " ");
@@ -99,8 +103,8 @@ static char *command_line(const struct chosen_cases *chosen)
     }
     options_put_rules(&b, o);
     chosen_cases_put_command(chosen, &b);
-    if (o->ways > 0)
-        buffer_printf(&b, " --ways %.17g", o->ways);
+    if (ways_any(&o->ways))
+        buffer_printf(&b, " --ways %s", ways_text(&o->ways, ways));
     if (o->rerun)
         buffer_printf(&b, " --rerun %u", o->rerun);
     options_put_memory_limit(&b, o);

@@ -25,6 +25,7 @@ static int explain_on(const struct options *o, const struct example *e, const ch
                       bool *ret_conforms, struct why *w)
 {
     struct explain_options options = { .judge = o->judge,
+                                       .ways = o->ways,
                                        .values = o->values,
                                        .element = o->element,
                                        .json = o->json ? json_object() : NULL };

@@ -67,6 +67,7 @@ static int shrink(struct found_case *p, const struct example *e, struct why *w)
     struct shrunk s;
     struct shrink_request request = { .example = e,
                                       .judge = o->judge,
+                                      .ways = o->ways,
                                       .target = o->target[0],
                                       .timeout = o->timeout,
                                       .executions = o->executions,

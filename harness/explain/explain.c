@@ -27,7 +27,8 @@ struct alone {
 struct explaining {
     const struct explain_options *o;
     struct target *t;
-    struct check *c; /* of the whole example */
+    struct check *c;             /* of the whole example */
+    const struct variation *way; /* in which the case fails; NULL: plainly */
     struct alone *alone;
     uint32_t n_alone;
     double *in_case; /* per operation of the main graph: the largest bound of its output 0 in the
@@ -39,33 +40,17 @@ struct explaining {
 
 /* ---- running */
 
-/* Copies the outputs of an outcome, which check_judge() frees. */
-static struct tensor *keep_outputs(const struct outcome *o, struct arena *a)
-{
-    struct tensor *out = arena_alloc(a, o->n_out + 1, sizeof *out);
-
-    for (uint32_t i = 0; out && o->stage == STAGE_DONE && i < o->n_out; i++) {
-        out[i] = o->out[i];
-        out[i].data = arena_copy(a, o->out[i].data, tensor_bytes(&o->out[i]));
-        if (!out[i].data)
-            return NULL;
-    }
-    return out;
-}
-
-/* Runs an example, judges it by bound and keeps check and outputs; check_done() follows. */
-static int run(const struct example *e, struct target *t, struct arena *a, struct check *c,
+/* Runs an example and judges it by bound, also in the way of the case if it has one; *ret_out: the
+ * outputs that the result is about, NULL: none.  check_done() follows, which frees them. */
+static int run(struct explaining *x, const struct example *e, struct target *t, struct check *c,
                struct check_result *ret, struct tensor **ret_out, struct why *w)
 {
-    struct outcome o;
-
     *ret_out = NULL;
     TRY(check_begin(c, e, JUDGE_BOUND, w));
-    check_reference(c);
-    if (check_run(c, t, &o, ret) >= 0) {
-        *ret_out = keep_outputs(&o, a);
-        check_judge(c, &o, ret, NULL);
-    }
+    c->is_varied = x->way;
+    if (x->way)
+        c->variation = *x->way;
+    variation_check(c, t, ret, NULL, ret_out);
     if (ret->died)
         target_restart(t);
     return 0;
@@ -98,22 +83,18 @@ static int find_element(const struct shape *s, const char *text, size_t *ret, st
 
 /* The results of the second target; NULL: it has none, with a line about it. */
 static const struct tensor *second_opinion(struct explaining *x, const struct example *e,
-                                           struct why *w)
+                                           struct check *c, struct why *w)
 {
     struct check_result r = { 0 };
     struct tensor *out = NULL;
-    struct check c;
 
-    if (!x->o->second)
-        return NULL;
-    if (run(e, x->o->second, x->arena, &c, &r, &out, w) < 0)
+    if (!x->o->second || run(x, e, x->o->second, c, &r, &out, w) < 0)
         return NULL;
     const bool has =
         r.verdict == VERDICT_PASS || r.verdict == VERDICT_FAIL || r.verdict == VERDICT_UNDECIDED;
     if (!has)
         buffer_printf(x->to, "\nSecond opinion, %s: none: %s%s%s\n", target_uri(x->o->second),
                       verdict_name[r.verdict], r.why[0] ? ", " : "", r.why);
-    check_done(&c);
     return has ? out : NULL;
 }
 
@@ -123,6 +104,7 @@ static int explain_output(struct explaining *x, const struct example *e, const s
 {
     struct subject *s = arena_alloc(x->arena, 1, sizeof *s);
     struct explained what = { .values = x->o->values, .json = x->o->json };
+    struct check second = { 0 };
 
     if (!s)
         return why_no_memory(w);
@@ -135,10 +117,12 @@ static int explain_output(struct explaining *x, const struct example *e, const s
     what.element = s->worst;
     if (x->o->element && !x->explained)
         TRY(find_element(&s->expected->shape, x->o->element, &what.element, w));
-    what.second = second_opinion(x, e, w);
+    what.second = second_opinion(x, e, &second, w);
     what.second_name = x->o->second ? target_uri(x->o->second) : NULL;
     x->explained++;
-    return explain_subject(s, &what, x->to, w);
+    int failed = explain_subject(s, &what, x->to, w);
+    check_done(&second);
+    return failed;
 }
 
 static int explain_alone(struct explaining *x, struct alone *a, struct why *w)
@@ -149,7 +133,7 @@ static int explain_alone(struct explaining *x, struct alone *a, struct why *w)
     char where[SHAPE_TEXT + 32] = "";
 
     a->explained = true;
-    TRY(run(&a->example, x->t, x->arena, &c, &r, &out, w));
+    TRY(run(x, &a->example, x->t, &c, &r, &out, w));
     if (r.output > 0)
         snprintf(where, sizeof where, ", output %d", r.output);
     buffer_printf(x->to, "\n== %s%s\n%s\n", a->name, where, r.why);
@@ -236,7 +220,7 @@ static int run_each(struct explaining *x, struct why *w)
             TRY(part_make_body(p, i - n, x->arena, &a->example, w));
             name_operation(a, &m->graph[b->graph], b->graph, b->operation);
         }
-        a->result = check_part(&a->example, x->t);
+        a->result = check_part(&a->example, x->t, x->way);
         if (a->result.died)
             target_restart(x->t);
         x->n_alone++;
@@ -351,15 +335,12 @@ static void put_verdict(const struct explaining *x, const struct check_result *r
 static int judge_as_asked(struct explaining *x, struct check_result *r, struct why *w)
 {
     struct check c;
-    struct outcome o;
 
     if (check_resolve(x->c->example, x->o->judge) == JUDGE_BOUND)
         return 0;
     TRY(check_begin(&c, x->c->example, x->o->judge, w));
-    check_reference(&c);
     struct check_result by_suite;
-    if (check_run(&c, x->t, &o, &by_suite) >= 0)
-        check_judge(&c, &o, &by_suite, NULL);
+    variation_check(&c, x->t, &by_suite, NULL, NULL);
     check_done(&c);
     if (by_suite.died)
         target_restart(x->t);
@@ -410,8 +391,12 @@ int explain_case(const struct example *e, struct target *t, const struct explain
 
     if (!x.arena)
         return why_no_memory(w);
-    int failed = run(e, t, x.arena, &c, &r, &out, w);
+    struct check named = { .example = e };
+    variation_choose(&named, &o->ways);
+    x.way = named.is_varied ? &named.variation : NULL;
+    int failed = run(&x, e, t, &c, &r, &out, w);
     if (!failed) {
+        x.way = r.varied ? x.way : NULL;
         failed = explain(&x, &r, out, w);
         check_done(&c);
     }

@@ -7,6 +7,7 @@
 
 struct explain_options {
     enum judge_kind judge; /* by which the verdict is given; explained are errors by bound */
+    struct ways ways;      /* in which the case is also run, if plainly it conforms */
     bool values;           /* also print every element of every operand */
     const char *element;   /* of the first wrong operation: "12" or "0,3,2"; NULL: the worst */
     struct target *second; /* another target, whose results are shown beside; NULL: none */

@@ -94,6 +94,7 @@ static void put_replay(const struct campaign *c, uint64_t ordinal, const char *n
 {
     const struct options *o = c->options;
     const char *file = cases_file(c->cases, ordinal);
+    char ways[VARIATION_TEXT];
     buffer_puts(b, "halcyon replay ");
     buffer_put_quoted(b, file ? file : name);
     if (file) {
@@ -102,8 +103,8 @@ static void put_replay(const struct campaign *c, uint64_t ordinal, const char *n
     }
     buffer_puts(b, " -d ");
     buffer_put_quoted(b, c->target[target]);
-    if (file && c->cases->ways > 0)
-        buffer_printf(b, " --ways %.17g", c->cases->ways);
+    if (c->cases->ways.is_given || (file && ways_any(&c->cases->ways)))
+        buffer_printf(b, " --ways %s", ways_text(&c->cases->ways, ways));
     if (o->judge != JUDGE_AUTO)
         buffer_printf(b, " --judge %s", judge_name[o->judge]);
     if (o->timeout < 10 || o->timeout > 10)

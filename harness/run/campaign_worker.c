@@ -147,7 +147,7 @@ static void run_targets(struct worker_state *s, const struct example *e, uint64_
         send_error(s->link, c, from, &why);
         return;
     }
-    check.ways = c->cases->ways;
+    variation_choose(&check, &c->cases->ways);
     check.by_layers = c->cases->spec != NULL; /* real models are deep */
     if (first < c->n_targets) {
         worker_mark(s, PHASE_REFERENCE, first);

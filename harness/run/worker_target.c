@@ -99,7 +99,7 @@ static struct ending run_once(struct worker_state *s, struct check *check, uint3
     struct outcome outcome;
     struct ending e = { 0 };
     struct run_outputs plain;
-    bool is_varied = variation_is_drawn(check->example->name, check->ways);
+    bool is_taken = false;
     bool traced = begin_run(check, target);
     worker_mark(s, PHASE_TARGET, t);
     worker_pool_allow(s->link, check_extra_ns(check));
@@ -108,19 +108,20 @@ static struct ending run_once(struct worker_state *s, struct check *check, uint3
     worker_mark(s, PHASE_JUDGE, t);
     if (ran >= 0) {
         keep_ending(s, t, &outcome, &e);
-        is_varied = is_varied && run_outputs_take(&outcome, check->arena, &plain);
+        is_taken = check->is_varied && run_outputs_take(&outcome, check->arena, &plain);
         judge(check, &outcome, &e.result, detail);
     }
     if (traced)
         trace_end();
     worker_mark(s, PHASE_TARGET, t);
     worker_pool_allow(s->link, check_extra_ns(check));
-    per_op_check_run(check, target, &e.result, detail);
-    if (ran >= 0 && is_varied && verdict_conforming(e.result.verdict)) {
+    if (ran >= 0 && check->is_varied) {
+        worker_pool_allow(s->link, 8 * check_extra_ns(check));
+        variation_run(check, target, is_taken ? &plain : NULL, &e.result, detail, NULL);
         worker_mark(s, PHASE_TARGET, t);
-        worker_pool_allow(s->link, 4 * check_extra_ns(check));
-        variation_run(check, target, &plain, &e.result, detail);
+        worker_pool_allow(s->link, check_extra_ns(check));
     }
+    per_op_check_run(check, target, &e.result, detail);
     return e;
 }
 

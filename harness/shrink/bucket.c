@@ -1,6 +1,7 @@
 #include "harness/shrink/bucket.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "harness/check/buffer.h"
 
@@ -41,12 +42,25 @@ static void put_attributes(const struct call *call, char *text)
     }
 }
 
+/* "; in the way burst,shift": without numbers. */
+static void put_way(const struct variation *v, char *text)
+{
+    char way[VARIATION_TEXT], *to = way;
+    for (const char *at = variation_text(v, way); *at; at++)
+        if (*at == '=')
+            at += strcspn(at, ",") - 1;
+        else
+            *to++ = *at;
+    *to = 0;
+    text_append(text, SHRINK_BUCKET, " in the way %s", way);
+}
+
 void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
-                 char name[SHRINK_BUCKET])
+                 const struct shrunk *s, char name[SHRINK_BUCKET])
 {
     snprintf(name, SHRINK_BUCKET, "%s", verdict_name[r->verdict]);
     const struct graph *g = &c->e.model.graph[0];
-    for (uint32_t i = 0; i < g->n_operations; i++) {
+    for (uint32_t i = 0; i < g->n_operations && !s->is_any; i++) {
         char text[48];
         struct call call;
         text_append(name, SHRINK_BUCKET, " %s(%s", operation_name(g->operation[i].code, text),
@@ -55,4 +69,6 @@ void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
             put_attributes(&call, name);
         text_append(name, SHRINK_BUCKET, ")");
     }
+    if (s->is_varied)
+        put_way(&s->variation, name);
 }

@@ -8,8 +8,10 @@
 
 /* "fail CONV_2D(TENSOR_FLOAT32; stride_width)": the kind of verdict, the operations of the
  * main graph with the type of their first tensor and the attributes that are not plain.  Shapes,
- * values and subgraphs do not count. */
+ * values and subgraphs do not count.  s: the way of execution in which it fails, if not plainly,
+ * which is part of the name without its numbers: "fail in the way burst" where any operation does.
+ */
 void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
-                 char name[SHRINK_BUCKET]);
+                 const struct shrunk *s, char name[SHRINK_BUCKET]);
 
 #endif

@@ -149,7 +149,10 @@ static void finish(struct progress *p, struct shrunk *s)
     s->seconds = (double) (clock_steady_ns() - t->begun) * 1e-9;
     s->n_operations = s->example.model.graph[0].n_operations;
     s->n_elements = candidate_largest(&s->example);
-    bucket_name(&p->best, &p->result, s->bucket);
+    s->is_varied = p->trial->is_varied;
+    s->variation = p->trial->variation;
+    s->is_any = s->is_varied && p->trial->is_any;
+    bucket_name(&p->best, &p->result, s, s->bucket);
 }
 
 /* Makes the start of an example, if that fails as the case does when the reference's outputs are
@@ -184,6 +187,7 @@ static int begin(struct progress *p, struct shrunk *s, struct why *w)
                                 "%s: cannot be shrunk: it does not fail again, or only with the "
                                 "values that it expects, which are not the reference's",
                                 e->name);
+    trial_simplify_way(p->trial, &p->start.e, &p->start_result);
     return restart(p, w);
 }
 

@@ -18,6 +18,7 @@ enum { SHRINK_EXECUTIONS_DEFAULT = 4000, SHRINK_SECONDS_DEFAULT = 60, SHRINK_BUC
 struct shrink_request {
     const struct example *example;
     enum judge_kind judge;             /* as asked for: AUTO is resolved */
+    struct ways ways;                  /* in which the case is also run, if plainly it conforms */
     const char *target;                /* URI */
     double timeout;                    /* seconds for one execution */
     uint64_t executions;               /* the most that are made; 0: the default */
@@ -37,6 +38,9 @@ struct shrunk {
     struct example example;     /* with operand names; with expected values if CTS judges it */
     struct check_result first;  /* of the case as it was */
     struct check_result result; /* of the example */
+    bool is_varied;             /* it fails in another way than plainly: */
+    struct variation variation; /* as plain as it can be */
+    bool is_any;                /* so do all operations of the case alone */
     char bucket[SHRINK_BUCKET]; /* structure of the example: equal for failures that are alike */
     enum shrink_end end;
     uint64_t executions, deaths; /* deaths: of the driver's process */

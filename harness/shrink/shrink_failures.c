@@ -130,6 +130,7 @@ static int shrink_kind(struct failures *f, struct kind *k, double seconds,
     cases_name(c->cases, k->ordinal, name);
     struct shrink_request request = { .example = &e,
                                       .judge = c->judge,
+                                      .ways = c->cases->ways,
                                       .target = c->target[k->target],
                                       .timeout = c->options->timeout,
                                       .executions = SHRINK_RUN_EXECUTIONS,

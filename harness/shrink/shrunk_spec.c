@@ -101,6 +101,7 @@ static void put_header(const struct shrunk *s, const struct shrink_request *r, c
                        const char *path, struct buffer *b)
 {
     const struct check_result *c = &s->result;
+    char ways[VARIATION_TEXT];
     buffer_printf(b, "Shrunk from %s\n", name);
     buffer_printf(b, "target: %s\n", r->target);
     buffer_printf(b, "verdict: %s", verdict_name[c->verdict]);
@@ -117,9 +118,13 @@ static void put_header(const struct shrunk *s, const struct shrink_request *r, c
     buffer_puts(b, "this test:     halcyon run ");
     buffer_put_quoted(b, path ? path : "FILE");
     put_target(r, b);
+    if (s->is_varied)
+        buffer_printf(b, " --ways %s", variation_text(&s->variation, ways));
     buffer_puts(b, "\nthe whole case: halcyon replay ");
     buffer_put_quoted(b, name);
     put_target(r, b);
+    if (ways_any(&r->ways))
+        buffer_printf(b, " --ways %s", ways_text(&r->ways, ways));
     buffer_puts(b, "\n");
 }
 

@@ -49,14 +49,13 @@ void trial_done(struct trial *t)
  * example; nothing was executed then. */
 static int run_check(struct trial *t, struct check *c, struct check_result *ret, struct why *w)
 {
-    struct outcome o;
     check_reference(c);
     if (c->reference_why[0])
         return why_fail(w, WHY_EXECUTION, "%s", c->reference_why);
-    t->executions++;
-    if (check_run(c, t->target, &o, ret) < 0)
+    t->executions += c->is_varied ? 2 : 1;
+    variation_check(c, t->target, ret, NULL, NULL);
+    if (ret->verdict == VERDICT_ERROR)
         return why_fail(w, WHY_SYSTEM, "%.400s", ret->why);
-    check_judge(c, &o, ret, NULL);
     if (ret->died) {
         t->deaths++;
         target_restart(t->target);
@@ -69,6 +68,8 @@ static int run_once(struct trial *t, const struct example *e, enum judge_kind ju
 {
     struct check c;
     TRY(check_begin(&c, e, judge, w));
+    c.is_varied = t->is_varied;
+    c.variation = t->variation;
     int failed = run_check(t, &c, ret, w);
     check_done(&c);
     return failed;
@@ -109,6 +110,7 @@ static int find_part(struct trial *t, struct check *c, const struct check_result
         TRY(open_target(t, t->request->timeout < patience ? t->request->timeout : patience, w));
     if (blame_find(c, t->target, failed, &options, &b, w) < 0)
         return 1; /* no values of the reference: the whole case is shrunk */
+    t->is_any = b.is_any;
     return take_part(c, &b, arena, ret, w);
 }
 
@@ -117,7 +119,10 @@ int trial_run_whole(struct trial *t, const struct example *e, struct arena *aren
 {
     struct check c;
     TRY(check_begin(&c, e, t->judge, w));
+    variation_choose(&c, &t->request->ways);
     int r = run_check(t, &c, ret, w);
+    t->is_varied = r == 0 && ret->varied;
+    t->variation = c.variation;
     if (r == 0) {
         c.by_layers = true;
         per_op_check_run(&c, t->target, ret, NULL);
@@ -144,8 +149,8 @@ static void put_words(const char *why, char *text, size_t size)
 
 struct trial_kind trial_kind_of(const struct check_result *r)
 {
-    struct trial_kind k = { .verdict = r->verdict };
-    const char *why = r->why;
+    struct trial_kind k = { .verdict = r->verdict, .is_varied = r->varied };
+    const char *why = variation_reason(r);
     if (r->verdict == VERDICT_FAIL) {
         k.is_nan = isnan(r->actual);
         return k;
@@ -159,7 +164,8 @@ struct trial_kind trial_kind_of(const struct check_result *r)
 
 bool trial_kind_equal(const struct trial_kind *a, const struct trial_kind *b)
 {
-    return a->verdict == b->verdict && a->is_nan == b->is_nan && !strcmp(a->text, b->text);
+    return a->verdict == b->verdict && a->is_varied == b->is_varied && a->is_nan == b->is_nan &&
+           !strcmp(a->text, b->text);
 }
 
 /* ---- candidates that were run already: the best one, too */
@@ -250,6 +256,20 @@ bool trial_begin_part(struct trial *t, const struct example *part, const struct 
         }
     }
     return false;
+}
+
+void trial_simplify_way(struct trial *t, const struct example *e, struct check_result *r)
+{
+    for (uint32_t i = 0; t->is_varied && i < VARIATION_PARTS; i++) {
+        const struct variation was = t->variation;
+        struct check_result simpler;
+        if (!variation_simplify(&t->variation, i))
+            continue;
+        if (trial_over(t) == SHRINK_COMPLETE && trial_fails_judged(t, e, t->judge, &simpler))
+            *r = simpler;
+        else
+            t->variation = was;
+    }
 }
 
 void trial_be_careful(struct trial *t)

@@ -12,7 +12,8 @@ struct trial_kind {
     enum verdict verdict;
     char
         text[TRIAL_KIND]; /* of failures that are not numbers: stage, status, words of the reason */
-    bool is_nan;          /* of wrong numbers: the worst element is NaN */
+    bool is_varied;
+    bool is_nan; /* of wrong numbers: the worst element is NaN */
 };
 
 struct trial {
@@ -20,6 +21,9 @@ struct trial {
     enum judge_kind judge; /* CTS or BOUND */
     struct target *target;
     struct trial_kind wanted;
+    bool is_varied; /* the case fails in another way of execution, and so must the candidates */
+    struct variation variation;
+    bool is_any;  /* so do all operations alone: what fails is the way */
     bool careful; /* each candidate that fails is run again in a new process of the driver */
     uint64_t executions, deaths;
     uint64_t begun; /* steady clock, ns */
@@ -44,6 +48,10 @@ bool trial_kind_equal(const struct trial_kind *a, const struct trial_kind *b);
  * what is wanted from now on, and by its judge. */
 bool trial_begin_part(struct trial *t, const struct example *part, const struct check_result *first,
                       struct check_result *ret);
+
+/* Makes the way of execution as plain as it can be while the example fails as wanted; afterwards
+ * *r is its result. */
+void trial_simplify_way(struct trial *t, const struct example *e, struct check_result *r);
 
 /* Whether a settled candidate fails as wanted, in the present process of the driver; with .careful
  * again in a new one, for drivers whose failures depend on earlier executions. */

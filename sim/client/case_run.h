@@ -23,10 +23,16 @@ struct case_run {
     size_t *in_at, *out_at, *out_length; /* offsets and lengths of the regions */
     uint8_t *input_copy;
     struct lent_region *region; /* of each output, for a hosted driver; else NULL */
+    uint8_t **lent_input;       /* where each input lies, of a hosted driver */
+    bool uses_kept;             /* the model that the last run has kept prepared */
     bool is_second;             /* the regions were filled with the second pattern */
     struct hal_request request;
     struct hal_result result;
     struct conversion conversion; /* of the model to the driver's version */
+    struct client_buffer *buffer; /* for arguments that are to lie in buffers of the driver */
+    uint32_t n_buffers;
+    struct case_run *beside; /* executions at once with this one, each with its own outcome */
+    uint32_t n_beside;
 };
 
 /* Converts the model to the driver's HAL version where necessary.  1: it is not representable; the
@@ -57,9 +63,22 @@ int case_run_configure_preparation(struct case_run *c, struct hal_prepare_config
 int case_run_configure_execution(struct case_run *c, struct hal_execution_config *ret);
 /* Bytes that arguments lie farther behind in their pools than otherwise. */
 uint32_t case_run_shift(const struct case_run *c);
-/* Writes other values for an input, which the model may take or not: its elements in reverse, but
- * for the first ones of a longer input. */
-void case_run_put_other(const struct tensor *t, uint8_t *at);
+/* sim/client/case_run_beside.c: sets up the executions at once with this one; the requests follow.
+ */
+int case_run_begin_beside(struct case_run *c);
+/* Plans buffers for the tensors of the request, whose inputs are at input_at(c, i) and whose
+ * outputs are copied to output_at(c, i); in the arena `a`. */
+int case_run_plan_buffers(struct case_run *c, struct arena *a, struct why *w,
+                          uint8_t *(*input_at)(const struct case_run *c, uint32_t i),
+                          uint8_t *(*output_at)(const struct case_run *c, uint32_t i));
+/* Adds a pool for each of n arguments in the pools `from`: the bytes from `shift` before it to its
+ * end. */
+void case_run_separate_pools(const struct case_run *c, uint32_t n, struct hal_argument *args,
+                             const struct hal_request_pool *from, struct hal_request_pool *pools,
+                             uint32_t *n_pools);
+/* Checks the executions beside this one and copies their outputs; `status`: of each. */
+int case_run_check_beside(struct case_run *c, const enum hal_status *status,
+                          int (*check_memory)(struct case_run *c));
 /* Computes out_length: buffers have the declared or else the reference's shape. */
 int case_run_measure_outputs(struct case_run *c);
 struct hal_argument case_run_input_argument(const struct case_run *c, uint32_t i, uint32_t pool,

@@ -6,6 +6,11 @@
 #include "sim/client/runtime.h"
 _Static_assert(sizeof(((struct host_answers *) 0)->begun) >= TARGET_STEPS * sizeof(uint64_t),
                "host_answers.begun has a place for each step");
+_Static_assert((int) HOST_EXECUTIONS == (int) CLIENT_MOST_AT_ONCE &&
+                   (int) HOST_EXECUTIONS == 1 + (int) TARGET_MOST_BESIDE &&
+                   sizeof(((struct host_result *) 0)->violation) ==
+                       sizeof(((struct client_end *) 0)->violation),
+               "what the client can execute at once, the host can, too");
 
 /* True: every operation is supported. */
 static bool ask(struct target *t, const struct host_case *run, struct host_answers *a)
@@ -49,22 +54,35 @@ static bool prepare(struct target *t, const struct host_case *run, struct host_a
     return a->status == HAL_NONE && !a->violation[0];
 }
 
-static void execute_request(struct target *t, const struct host_case *run,
-                            const struct hal_request *request, struct hal_prepared_model *p,
-                            struct host_answers *a)
+/* Executes requests at once; other: that request instead of the first one's. */
+static void execute_requests(struct target *t, const struct host_case *run, uint32_t n,
+                             const struct hal_request *other, struct hal_prepared_model *p,
+                             struct host_answers *a)
 {
-    struct hal_result result = { .shapes = run->shapes,
-                                 .capacity = run->n_shapes,
-                                 .n_shapes = UINT32_MAX, /* a driver must write it */
-                                 .timing = { 0, 1 } };
-    struct client_end end;
+    struct client_execution x[HOST_EXECUTIONS];
+    struct hal_result result[HOST_EXECUTIONS];
 
-    driver_client_execute(&t->client, (enum execution_way) run->way, p,
-                          (enum hal_version) run->version, request, &run->execution, &result, NULL,
-                          &end);
-    take_end(t, &end, a);
-    a->n_shapes = result.n_shapes;
-    a->timing = result.timing;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct host_execution *e = &run->at_once[i];
+        result[i] = (struct hal_result){ .shapes = e->shapes,
+                                         .capacity = e->n_shapes,
+                                         .n_shapes = UINT32_MAX, /* a driver must write it */
+                                         .timing = { 0, 1 } };
+        x[i] = (struct client_execution){ .request = other ? other : &e->request,
+                                          .n_buffers = other ? 0 : e->n_buffers,
+                                          .buffer = e->buffer,
+                                          .result = &result[i] };
+    }
+    driver_client_execute_at_once(&t->client, (enum execution_way) run->way, p,
+                                  (enum hal_version) run->version, &run->execution, n, x);
+    take_end(t, &x[0].end, a);
+    for (uint32_t i = 0; i < n; i++) {
+        a->at_once[i] = (struct host_result){ .status = (int32_t) x[i].end.status,
+                                              .n_shapes = result[i].n_shapes,
+                                              .n_buffers = x[i].n_allocated,
+                                              .timing = result[i].timing };
+        memcpy(a->at_once[i].violation, x[i].end.violation, sizeof(x[i].end.violation));
+    }
 }
 
 static void execute(struct target *t, const struct host_case *run, struct hal_prepared_model *p,
@@ -78,15 +96,21 @@ static void execute(struct target *t, const struct host_case *run, struct hal_pr
         return;
     a->stage = STAGE_EXECUTE;
     if (run->other.n_pools) /* may fail: the model need not take these inputs */
-        execute_request(t, run, &run->other, p, a);
-    execute_request(t, run, &run->request, p, a);
+        execute_requests(t, run, 1, &run->other, p, a);
+    execute_requests(t, run, run->n_at_once, NULL, p, a);
 }
 
-static void release(struct target *t, struct hal_prepared_model *p)
+void target_release_here(struct target *t)
 {
+    struct hal_prepared_model *p = t->kept;
+
+    if (!p)
+        return;
     target_at(t, TARGET_AT_RELEASE);
-    if (p && p->methods && p->methods->release)
+    t->kept = NULL;
+    if (p->methods && p->methods->release)
         p->methods->release(p);
+    target_at(t, TARGET_AT_NOTHING);
 }
 
 void target_answer_late(struct target *t, struct host_answers *a)
@@ -98,8 +122,6 @@ void target_answer_late(struct target *t, struct host_answers *a)
 
 void target_answer(struct target *t, const struct host_case *run, struct host_answers *a)
 {
-    struct hal_prepared_model *prepared = NULL;
-
     a->violation[0] = 0;
     t->failure_text[0] = 0;
     a->lacks = HOST_LACKS_NOTHING;
@@ -108,9 +130,16 @@ void target_answer(struct target *t, const struct host_case *run, struct host_an
     memset(a->begun, 0, sizeof(a->begun));
     caller_state_save(&t->state);
     target_begin_client(t);
-    if (ask(t, run, a) && prepare(t, run, a, &prepared))
-        execute(t, run, prepared, a);
-    release(t, prepared);
+    if (!run->model && t->kept) {
+        a->stage = STAGE_PREPARE;
+        execute(t, run, t->kept, a);
+    } else {
+        target_release_here(t);
+        if (run->model && ask(t, run, a) && prepare(t, run, a, &t->kept))
+            execute(t, run, t->kept, a);
+    }
+    if (!run->keep || a->stage != STAGE_EXECUTE)
+        target_release_here(t);
     target_at(t, TARGET_AT_NOTHING);
     memcpy(a->failure_text, t->failure_text, sizeof(a->failure_text));
     target_answer_late(t, a);

@@ -89,6 +89,34 @@ void driver_client_execute(struct driver_client *c, enum execution_way way,
                            const struct hal_execution_config *config, struct hal_result *result,
                            struct hal_timing *ret_since_launch, struct client_end *ret_end);
 
+/* A buffer of the driver in which an argument of one execution lies, since HAL 1.3. */
+struct client_buffer {
+    bool is_output;
+    uint32_t index; /* of the input or output */
+    uint32_t n_dims;
+    const uint32_t *dims;     /* of its value */
+    struct hal_memory memory; /* of exactly the value's size: an input is copied from it before the
+                                 execution, an output to it afterwards */
+};
+
+/* One of several executions of a prepared model. */
+struct client_execution {
+    const struct hal_request *request; /* arguments in buffers have a place in its pools, too */
+    uint32_t n_buffers;
+    const struct client_buffer *buffer; /* where the driver provides none, the pools are used */
+    struct hal_result *result;          /* as of driver_client_execute(), and what follows */
+    struct client_end end;
+    uint32_t n_allocated; /* buffers that the driver provided */
+};
+
+/* Executes n requests at once, each on a thread of its own.  What fails for lack of resources is
+ * executed once more, alone. */
+enum { CLIENT_MOST_AT_ONCE = 4 };
+void driver_client_execute_at_once(struct driver_client *c, enum execution_way way,
+                                   struct hal_prepared_model *p, enum hal_version entry,
+                                   const struct hal_execution_config *config, uint32_t n,
+                                   struct client_execution *x);
+
 /* The method that has called back once more since the last call of this; NULL: none.  *ret_run (may
  * be NULL): the run that the callback belongs to. */
 const char *driver_client_repeated(struct driver_client *c, uint64_t *ret_run);

@@ -200,6 +200,8 @@ static bool put_inputs(struct case_run *c, struct lent_arrays *l, bool trapping,
         size += input_share(&c->in[i]);
     if (!trapping && !(block = arena_alloc_raw(m->arena, size, 1)))
         return false;
+    l->block = block;
+    l->block_end = block + (block ? size : 0);
     if (!trapping)
         pools[(*n_pools)++].memory =
             (struct hal_memory){ HAL_MEMORY_ADDRESS, HAL_MEMORY_READ, block, -1, 0, size };
@@ -240,9 +242,67 @@ static bool put_outputs(struct case_run *c, struct hal_argument *args,
     return true;
 }
 
+/* Bytes of a pool for all outputs. */
+static size_t outputs_size(const struct case_run *c)
+{
+    size_t size = 0;
+
+    for (uint32_t i = 0; i < c->m->graph[0].n_outputs; i++)
+        size += (c->out_length[i] + HOSTED_LEAD) / HOSTED_LEAD * HOSTED_LEAD + HOSTED_LEAD +
+                case_run_shift(c);
+    return size;
+}
+
+/* All outputs in one pool, the last one at its end. */
+static bool put_outputs_together(struct case_run *c, struct hal_argument *args,
+                                 struct hal_request_pool *pools, uint32_t *n_pools)
+{
+    struct lent_region whole;
+
+    if (!lend(c, outputs_size(c), &whole))
+        return false;
+    uint8_t *end = whole.at + whole.length;
+    for (uint32_t i = c->m->graph[0].n_outputs; i-- > 0;) {
+        struct lent_region *r = &c->region[i];
+        r->length = c->out_length[i] ? c->out_length[i] : 1;
+        r->at = end - r->length;
+        args[i] = case_run_output_argument(c, i, *n_pools, (uint64_t) (r->at - whole.at));
+        end -= (c->out_length[i] + HOSTED_LEAD) / HOSTED_LEAD * HOSTED_LEAD + HOSTED_LEAD +
+               case_run_shift(c);
+    }
+    for (uint32_t i = 0; i < c->m->graph[0].n_outputs; i++) /* up to each the pattern remains */
+        c->region[i].slot = i ? c->region[i - 1].at + c->region[i - 1].length : whole.slot;
+    pools[(*n_pools)++].memory = (struct hal_memory){
+        HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, whole.at, -1, 0, whole.length
+    };
+    return true;
+}
+
+/* Gives each input a pool of its own. */
+static bool separate_inputs(struct case_run *c, struct hal_argument *in,
+                            struct hal_request_pool *pools, uint32_t *n_pools)
+{
+    const struct hal_request_pool all = pools[0];
+
+    *n_pools = 0;
+    case_run_separate_pools(c, c->m->graph[0].n_inputs, in, &all, pools, n_pools);
+    return true;
+}
+
+static uint8_t *output_at(const struct case_run *c, uint32_t i)
+{
+    return c->region[i].at;
+}
+
+static uint8_t *input_at(const struct case_run *c, uint32_t i)
+{
+    return c->lent_input[i];
+}
+
 static int put_request(struct case_run *c, struct lent_arrays *l, bool trapping)
 {
     const struct graph *g = &c->m->graph[0];
+    const bool is_other = c->options->vary && c->options->vary->other_pools;
     struct arena *a = c->o->arena;
     struct hal_argument *in = arena_alloc(a, g->n_inputs, sizeof *in);
     struct hal_argument *out = arena_alloc(a, g->n_outputs, sizeof *out);
@@ -254,28 +314,57 @@ static int put_request(struct case_run *c, struct lent_arrays *l, bool trapping)
     c->region = arena_alloc(a, g->n_outputs, sizeof *c->region);
     if (!in || !out || !pools || !l->input || !c->region)
         return why_no_memory(c->w);
-    if (!put_inputs(c, l, trapping, in, pools, &n_pools) || !put_outputs(c, out, pools, &n_pools))
+    c->lent_input = l->input;
+    if (!lend(c, g->n_outputs * sizeof(struct hal_output_shape), &l->shapes) ||
+        !put_inputs(c, l, trapping, in, pools, &n_pools) ||
+        (is_other && !separate_inputs(c, in, pools, &n_pools)) ||
+        !(is_other ? put_outputs_together : put_outputs)(c, out, pools, &n_pools))
         return 1;
     c->request = (struct hal_request){ g->n_inputs, g->n_outputs, n_pools, in, out, pools };
     return hal_request_at(&c->request, target_version(c->t), a, &c->conversion, &c->request, c->w);
 }
 
-/* The request with other inputs, which are in its first pool.  False: they do not fit. */
+/* An execution, in shared memory.  1: it does not fit. */
+static int put_execution(struct case_run *c, struct lent_arrays *l, bool trapping,
+                         struct host_execution *ret)
+{
+    struct arena *a = c->t->hosted->process.memory.arena;
+    struct host_execution e = { .n_shapes = c->m->graph[0].n_outputs };
+
+    TRY(case_run_measure_outputs(c));
+    int rc = put_request(c, l, trapping);
+    if (rc)
+        return rc;
+    struct why why;
+    if (!hal_copy_request(&c->request, a, &e.request) ||
+        case_run_plan_buffers(c, a, &why, input_at, output_at) < 0)
+        return 1;
+    e.n_buffers = c->n_buffers;
+    e.buffer = c->buffer;
+    e.shapes = (struct hal_output_shape *) (void *) l->shapes.at;
+    *ret = e;
+    return 0;
+}
+
+/* The request with other inputs.  False: they do not fit. */
 static bool put_other(struct case_run *c, const struct lent_arrays *l,
                       const struct hal_request *request, struct hal_request *ret)
 {
     struct arena *a = c->t->hosted->process.memory.arena;
     struct hal_request_pool *pools =
         arena_copy(a, request->pools, request->n_pools * sizeof *pools);
-    const uint8_t *from = pools ? pools[0].memory.address : NULL;
-    uint8_t *block = from ? arena_copy(a, from, pools[0].memory.size) : NULL;
+    uint8_t *block = pools ? arena_copy(a, l->block, (size_t) (l->block_end - l->block)) : NULL;
 
     if (!block)
         return false;
     for (uint32_t i = 0; i < c->m->graph[0].n_inputs; i++)
         if (c->in[i].data)
-            case_run_put_other(&c->in[i], block + (l->input[i] - from));
-    pools[0].memory.address = block;
+            target_put_other(&c->in[i], 0, block + (l->input[i] - l->block));
+    for (uint32_t i = 0; i < request->n_pools; i++) {
+        uint8_t *at = pools[i].memory.address;
+        if (at >= l->block && at < l->block_end)
+            pools[i].memory.address = block + (at - l->block);
+    }
     *ret = *request;
     ret->pools = pools;
     return true;
@@ -288,60 +377,69 @@ static int put_case(struct case_run *c, const struct hal_model *model, bool trap
     struct host_process *p = &c->t->hosted->process;
     struct arena *a = p->memory.arena;
     const struct target_variation *vary = c->options->vary;
-    uint32_t n_outputs = c->m->graph[0].n_outputs;
     struct hal_model copy;
-    struct hal_request request;
 
-    lent_memory_reset(&p->memory);
+    if (model) /* else memory of the one that was kept prepared stays as it is */
+        lent_memory_reset(&p->memory);
     p->memory.user = c->o->run;
     struct host_case *run = arena_alloc(a, 1, sizeof *run);
     struct hal_model *m = arena_alloc(a, 1, sizeof *m);
-    if (!run || !m || !hal_copy_model(model, a, &copy))
+    if (!run || !m || (model && !hal_copy_model(model, a, &copy)))
         return 1;
-    *m = copy;
+    if (model)
+        *m = copy;
     *run = (struct host_case){ .number = c->o->run,
-                               .model = m,
-                               .n_shapes = n_outputs,
+                               .model = model ? m : NULL,
+                               .n_at_once = 1 + c->n_beside,
                                .way = case_run_way(c),
                                .version = target_version(c->t),
                                .only_query_support = c->options->only_query_support,
-                               .from_cache = vary && vary->from_cache };
+                               .from_cache = vary && vary->from_cache,
+                               .keep = c->options->keep_prepared || !model };
     TRY(case_run_configure_preparation(c, &run->prepare));
     TRY(case_run_configure_execution(c, &run->execution));
-    if (!lend(c, m->main.n_operations * sizeof(bool), &l->supported) ||
-        !lend(c, n_outputs * sizeof *run->shapes, &l->shapes))
+    if (!lend(c, c->o->n_ops * sizeof(bool), &l->supported))
         return 1;
     run->supported = (bool *) (void *) l->supported.at;
-    run->shapes = (struct hal_output_shape *) (void *) l->shapes.at;
-    if (!c->options->only_query_support) {
-        int rc = put_request(c, l, trapping);
-        if (rc == 0)
-            rc = hal_copy_request(&c->request, a, &request) ? 0 : 1;
+    for (uint32_t i = 0; i < run->n_at_once && !c->options->only_query_support; i++) {
+        int rc = put_execution(i ? &c->beside[i - 1] : c, &l[i], trapping, &run->at_once[i]);
         if (rc)
             return rc;
-        run->request = request;
-        if (vary && vary->after_other && !put_other(c, l, &run->request, &run->other))
-            return 1;
     }
+    if (vary && vary->after_other && !put_other(c, l, &run->at_once[0].request, &run->other))
+        return 1;
     p->calls->run = run;
     return 0;
 }
 
 /* Sizes that suffice for this model; generous, because structures count, too. */
+static void enlarge_for(const struct case_run *c, size_t *arena, size_t *largest)
+{
+    const struct graph *g = &c->m->graph[0];
+    const size_t lead = HOSTED_LEAD + case_run_shift(c);
+    const bool together = c->options->vary && c->options->vary->other_pools;
+
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        *arena += 2 * (tensor_bytes(&c->in[i]) + 4 * lead); /* other ones, too */
+    for (uint32_t i = 0; i < g->n_outputs; i++) {
+        const size_t size = together ? outputs_size(c) : c->out_length[i] + lead;
+        *largest = size > *largest ? size : *largest;
+    }
+}
+
 static void enlarge(struct case_run *c, const struct hal_model *m)
 {
     struct host_options *o = &c->t->hosted->options;
-    const struct graph *g = &c->m->graph[0];
-    const size_t lead = HOSTED_LEAD + case_run_shift(c);
+    const uint32_t regions =
+        (c->m->graph[0].n_outputs + 2) * (1 + c->n_beside); /* and the arrays */
     size_t arena = 1 << 20, largest = 1 << 16;
 
     arena += 2 * m->operand_values_length;
     for (uint32_t i = 0; i < m->n_pools; i++)
         arena += m->pools[i].size + HOSTED_LEAD;
-    for (uint32_t i = 0; i < g->n_inputs; i++)
-        arena += 2 * (tensor_bytes(&c->in[i]) + 4 * lead); /* other ones, too */
-    for (uint32_t i = 0; i < g->n_outputs; i++)
-        largest = c->out_length[i] + lead > largest ? c->out_length[i] + lead : largest;
+    enlarge_for(c, &arena, &largest);
+    for (uint32_t i = 0; i < c->n_beside; i++)
+        enlarge_for(&c->beside[i], &arena, &largest);
     for (uint32_t k = 0; k <= m->n_referenced; k++) {
         const struct hal_subgraph *s = k ? &m->referenced[k - 1] : &m->main;
         arena += s->n_operands * (size_t) 1024 + s->n_operations * (size_t) 1024;
@@ -350,7 +448,16 @@ static void enlarge(struct case_run *c, const struct hal_model *m)
     }
     o->arena = 2 * arena > o->arena ? 2 * arena : o->arena;
     o->largest = largest > o->largest ? largest : o->largest;
-    o->regions = g->n_outputs + 2 > o->regions ? g->n_outputs + 2 : o->regions; /* and the arrays */
+    o->regions = regions > o->regions ? regions : o->regions;
+}
+
+/* Whether the driver has kept the model of the last run prepared, and this run uses it. */
+static bool may_use_kept(const struct case_run *c)
+{
+    const struct hosted *h = c->t->hosted;
+
+    return c->options->use_prepared && h->process.pid && h->kept_run &&
+           h->kept_run + 1 == c->o->run;
 }
 
 /* Starts the process if there is none, and lends it the case; a case that does not fit gets a
@@ -360,6 +467,10 @@ static int submit(struct case_run *c, const struct hal_model *m, struct lent_arr
 {
     bool trapping = c->options->trap_inputs && !c->options->vary;
 
+    c->uses_kept = may_use_kept(c) && put_case(c, NULL, false, l) == 0;
+    if (c->uses_kept)
+        return 0;
+    c->t->hosted->kept_run = 0;
     for (int attempt = 0; attempt < 3; attempt++) {
         int rc = ensure_process(c->t, ret_death, c->w);
         if (rc)
@@ -381,9 +492,14 @@ static int submit(struct case_run *c, const struct hal_model *m, struct lent_arr
 static void take_back(const struct case_run *c, const struct lent_arrays *l)
 {
     lent_region_fill(&l->supported, false);
-    lent_region_fill(&l->shapes, false);
-    for (uint32_t i = 0; c->region && i < c->m->graph[0].n_outputs; i++)
-        lent_region_fill(&c->region[i], false);
+    for (uint32_t k = 0; k <= c->n_beside; k++) {
+        const struct case_run *of = k ? &c->beside[k - 1] : c;
+        if (!of->region)
+            continue;
+        lent_region_fill(&l[k].shapes, false);
+        for (uint32_t i = 0; i < c->m->graph[0].n_outputs; i++)
+            lent_region_fill(&of->region[i], false);
+    }
 }
 
 static int end_by_death(struct case_run *c, const struct lent_arrays *l, const struct host_death *d)
@@ -421,14 +537,12 @@ static int check_output_memory(struct case_run *c)
     return 0;
 }
 
-/* Copies what the driver wrote to arrays; a bool may have any byte. */
-static int take_arrays(struct case_run *c, uint32_t n_operations, const struct lent_arrays *l)
+/* Copies the shapes that the driver reported; a bool may have any byte. */
+static int take_shapes(struct case_run *c, const struct lent_arrays *l)
 {
     uint32_t n = c->m->graph[0].n_outputs;
     const struct hal_output_shape *shapes = (const void *) l->shapes.at;
 
-    for (uint32_t i = 0; i < n_operations; i++)
-        c->o->supported[i] = l->supported.at[i] != 0;
     c->result.capacity = n;
     c->result.shapes = arena_copy(c->o->arena, shapes, n * sizeof *shapes);
     if (!c->result.shapes)
@@ -449,14 +563,41 @@ static struct host_answers copy_answers(const struct host_process *p)
                               .status = from->status,
                               .lacks = from->lacks,
                               .n_answers = from->n_answers,
-                              .n_shapes = from->n_shapes,
-                              .timing = from->timing,
                               .repeated_run = from->repeated_run };
 
+    memcpy(a.at_once, from->at_once, sizeof a.at_once);
+    for (int i = 0; i < HOST_EXECUTIONS; i++)
+        a.at_once[i].violation[sizeof a.at_once[i].violation - 1] = 0;
     memcpy(a.violation, from->violation, sizeof a.violation - 1);
     memcpy(a.failure_text, from->failure_text, sizeof a.failure_text - 1);
     memcpy(a.repeated, from->repeated, sizeof a.repeated - 1);
     return a;
+}
+
+static void take_result(struct case_run *c, const struct host_result *r)
+{
+    c->result.n_shapes = r->n_shapes;
+    c->result.timing = r->timing;
+    c->o->n_buffers = r->n_buffers <= c->n_buffers ? r->n_buffers : 0;
+}
+
+/* Of the executions at once, after the first one. */
+static int judge_beside(struct case_run *c, const struct host_answers *a,
+                        const struct lent_arrays *l)
+{
+    enum hal_status status[TARGET_MOST_BESIDE];
+
+    for (uint32_t i = 0; i < c->n_beside; i++) {
+        struct case_run *b = &c->beside[i];
+        const struct host_result *r = &a->at_once[i + 1];
+        status[i] = (enum hal_status) r->status;
+        take_result(b, r);
+        snprintf(b->o->violation, sizeof b->o->violation, "%s", r->violation);
+        TRY(take_shapes(b, &l[i + 1]));
+        if (check_before(c, &l[i + 1].shapes, "the output shapes"))
+            return 1;
+    }
+    return case_run_check_beside(c, status, check_output_memory);
 }
 
 /* The checks of a run in this process, in the same order. */
@@ -465,12 +606,15 @@ static int judge_answers(struct case_run *c, const struct hal_model *m,
 {
     enum hal_status status = (enum hal_status) a->status;
 
-    TRY(take_arrays(c, m->main.n_operations, l));
+    for (uint32_t i = 0; i < m->main.n_operations; i++) /* a bool may have any byte */
+        c->o->supported[i] = c->uses_kept || l->supported.at[i] != 0;
     if (check_before(c, &l->supported, "the answers of get_supported_operations") ||
-        check_before(c, &l->shapes, "the output shapes"))
+        (!c->options->only_query_support && check_before(c, &l->shapes, "the output shapes")))
         return 1;
-    int rc = case_run_check_support(c, m->main.n_operations,
-                                    a->stage == STAGE_SUPPORTED ? status : HAL_NONE, a->n_answers);
+    int rc = c->uses_kept ? 0
+                          : case_run_check_support(c, m->main.n_operations,
+                                                   a->stage == STAGE_SUPPORTED ? status : HAL_NONE,
+                                                   a->n_answers);
     if (rc || a->stage == STAGE_SUPPORTED)
         return rc ? rc : case_run_violation(c, "the driver's process sent an invalid answer");
     c->o->stage = STAGE_PREPARE;
@@ -485,9 +629,10 @@ static int judge_answers(struct case_run *c, const struct hal_model *m,
     if (a->stage != STAGE_EXECUTE)
         return case_run_violation(c, "the driver's process sent an invalid answer");
     c->o->stage = STAGE_EXECUTE;
-    c->result.n_shapes = a->n_shapes;
-    c->result.timing = a->timing;
-    return case_run_check_executed(c, status, check_output_memory);
+    TRY(take_shapes(c, l));
+    take_result(c, &a->at_once[0]);
+    rc = case_run_check_executed(c, status, check_output_memory);
+    return rc ? rc : judge_beside(c, a, l);
 }
 
 /* The calls in the driver's process, as sections of this one. */
@@ -504,6 +649,7 @@ static void trace_calls(const struct case_run *c, uint64_t submitted)
                   { TARGET_AT_BURST, WIRE__METHOD__BURST_EXECUTE, "burst" },
                   { TARGET_AT_FENCED, WIRE__METHOD__EXECUTE_FENCED, NULL },
                   { TARGET_AT_REUSABLE, WIRE__METHOD__REUSABLE_EXECUTE, "reusable execution" },
+                  { TARGET_AT_ONCE, WIRE__METHOD__EXECUTE, "executions at once" },
                   { TARGET_AT_RELEASE, WIRE__METHOD__RELEASE, NULL } };
     enum { CALLS = sizeof calls / sizeof *calls };
     const uint64_t *begun = c->t->hosted->process.answers->begun;
@@ -566,12 +712,12 @@ static int attach_debugger(struct hosted *h, struct why *w)
 int hosted_run(struct case_run *c, const struct hal_model *h)
 {
     struct hosted *hosted = c->t->hosted;
-    struct lent_arrays l = { 0 };
+    struct lent_arrays l[HOST_EXECUTIONS] = { { .block = NULL } };
     struct host_death death = { 0 };
 
     const uint64_t submitted = TRACE_IS_ON() ? clock_steady_ns() : 0;
-    TRY(case_run_measure_outputs(c));
-    int rc = submit(c, h, &l, &death);
+    TRY(case_run_begin_beside(c));
+    int rc = submit(c, h, l, &death);
     if (rc < 0)
         return rc;
     if (rc == 1) {
@@ -581,22 +727,40 @@ int hosted_run(struct case_run *c, const struct hal_model *h)
     TRY(attach_debugger(hosted, c->w));
     rc = host_call(&hosted->process, &hosted->options, HOST_RUN, c->options->allowance_ns, &death);
     if (rc == 1)
-        return end_by_death(c, &l, &death);
+        return end_by_death(c, l, &death);
     if (TRACE_IS_ON())
         trace_calls(c, submitted);
     struct host_answers a = copy_answers(&hosted->process);
     text_clean(a.failure_text);
     memcpy(c->t->failure_text, a.failure_text, sizeof a.failure_text);
-    rc = judge_answers(c, h, &a, &l);
+    hosted->kept_run = c->options->keep_prepared && a.stage == STAGE_EXECUTE ? c->o->run : 0;
+    rc = judge_answers(c, h, &a, l);
     if (rc == 0)
-        rc = check_written(c, &l);
+        rc = check_written(c, l);
     if (a.repeated[0] && a.repeated_run <= c->o->run)
         case_run_note_repeated(c, a.repeated, a.repeated_run);
     if (c->o->died)
         return rc;
     keep_prints(&hosted->process, c->o);
-    take_back(c, &l);
+    take_back(c, l);
     return rc;
+}
+
+bool target_release_prepared(struct target *t, struct outcome *ret_outcome)
+{
+    struct hosted *h = t->hosted;
+    struct host_death death = { 0 };
+    struct outcome o = { .stage = STAGE_DONE, .timing = hal_unknown_timing };
+
+    if (!h || !h->process.pid)
+        return false;
+    h->kept_run = 0;
+    if (host_call(&h->process, &h->options, HOST_RELEASE, 0, &death) == 0 ||
+        !(o.arena = arena_new(0)))
+        return false;
+    note_death(h, &death, step_text(TARGET_AT_RELEASE), &o);
+    *ret_outcome = o;
+    return true;
 }
 
 bool target_sweep(struct target *t, uint64_t *ret_run)

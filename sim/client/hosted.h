@@ -14,15 +14,18 @@ struct hosted {
     struct hal_driver facade;  /* name and version, without methods */
     struct hal_driver *remote; /* all methods; NULL: not connected */
     bool is_served;
+    uint64_t kept_run; /* that has kept its model prepared; 0: none */
     int (*attach)(int pid, void *user, struct why *w); /* as in struct target_host; NULL: done */
     char *profile;
     char name[64];
 };
 
-/* Regions of one run besides the outputs. */
+/* Memory of one run, or of an execution beside it, besides the outputs. */
 struct lent_arrays {
-    struct lent_region supported, shapes;
-    uint8_t **input; /* where each input lies; NULL: not lent */
+    struct lent_region supported; /* of the run */
+    struct lent_region shapes;
+    uint8_t *block, *block_end; /* in which all inputs lie; NULL: each has a slot */
+    uint8_t **input;            /* where each input lies; NULL: not lent */
 };
 
 /* After the death of the driver's process in a run: a crash at an address of the shared memory is

@@ -31,7 +31,10 @@ struct target {
     struct driver_client client;  /* of the driver in this process or at a service */
     uint64_t runs;                /* number of the current or last run */
     struct caller_state state;    /* before the current run */
-    bool is_lost;                 /* its service has ended and did not come back in time */
+    struct hal_prepared_model
+        *kept;    /* in a process that hosts a driver: for the next run; NULL: none
+                   */
+    bool is_lost; /* its service has ended and did not come back in time */
     enum target_step step;
     uint64_t *begun;           /* gets the steady clock at the begin of each step; NULL: nothing */
     _Atomic uint32_t *watched; /* copy of `step`, see target_watch(); NULL: none */
@@ -71,6 +74,8 @@ enum hal_status target_note_failure(struct target *t, enum hal_status status);
 
 /* In a process that hosts a driver: runs a case and writes its answers. */
 void target_answer(struct target *t, const struct host_case *run, struct host_answers *a);
+/* Releases the model that the last case has kept prepared, if any. */
+void target_release_here(struct target *t);
 /* Reports one second callback. */
 void target_answer_late(struct target *t, struct host_answers *a);
 

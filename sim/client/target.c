@@ -372,6 +372,8 @@ const char *const target_step_text[TARGET_STEPS] = {
     [TARGET_AT_FENCED] = "in execute_fenced",
     [TARGET_AT_FENCE] = "between execute_fenced and its fence",
     [TARGET_AT_REUSABLE] = "in a reusable execution",
+    [TARGET_AT_BUFFERS] = "with buffers of the driver",
+    [TARGET_AT_ONCE] = "in executions at once",
     [TARGET_AT_RELEASE] = "in the prepared model's release",
 };
 
@@ -381,6 +383,7 @@ const enum stage target_stage_of[TARGET_STEPS] = {
     [TARGET_AT_EXECUTE] = STAGE_EXECUTE,     [TARGET_AT_EXECUTED] = STAGE_EXECUTE,
     [TARGET_AT_BURST] = STAGE_EXECUTE,       [TARGET_AT_FENCED] = STAGE_EXECUTE,
     [TARGET_AT_FENCE] = STAGE_EXECUTE,       [TARGET_AT_REUSABLE] = STAGE_EXECUTE,
+    [TARGET_AT_BUFFERS] = STAGE_EXECUTE,     [TARGET_AT_ONCE] = STAGE_EXECUTE,
     [TARGET_AT_RELEASE] = STAGE_DONE,
 };
 

@@ -165,21 +165,16 @@ static size_t add_argument(const struct case_run *c, struct guarded *g, size_t l
     return guarded_add(g, case_run_shift(c) + length) + case_run_shift(c);
 }
 
-static int make_inputs(struct case_run *c)
+static int make_inputs(struct case_run *c, struct hal_argument *args)
 {
     uint32_t n = c->m->graph[0].n_inputs;
-    struct hal_argument *args = arena_alloc(c->o->arena, n, sizeof(*args));
 
-    if (!args)
-        return why_no_memory(c->w);
     for (uint32_t i = 0; i < n; i++) {
         c->in_at[i] = add_argument(c, &c->input, tensor_bytes(&c->in[i]));
         if (c->in[i].data)
             memcpy(guarded_at(&c->input, c->in_at[i]), c->in[i].data, tensor_bytes(&c->in[i]));
         args[i] = case_run_input_argument(c, i, 0, c->in_at[i]);
     }
-    c->request.n_inputs = n;
-    c->request.inputs = args;
     c->input_copy = arena_copy(c->o->arena, c->input.block, c->input.size + (size_t) 2 * GUARD);
     return c->input_copy ? 0 : why_no_memory(c->w);
 }
@@ -198,39 +193,58 @@ struct hal_argument case_run_output_argument(const struct case_run *c, uint32_t 
     return a;
 }
 
-static int make_outputs(struct case_run *c)
+static int make_outputs(struct case_run *c, struct hal_argument *args)
 {
     uint32_t n = c->m->graph[0].n_outputs;
-    struct hal_argument *args = arena_alloc(c->o->arena, n, sizeof(*args));
 
     c->result.shapes = arena_alloc(c->o->arena, n, sizeof(*c->result.shapes));
     c->result.capacity = n;
-    if (!args || !c->result.shapes)
+    if (!c->result.shapes)
         return why_no_memory(c->w);
     for (uint32_t i = 0; i < n; i++) {
         c->out_at[i] = add_argument(c, &c->output, c->out_length[i]);
         args[i] = case_run_output_argument(c, i, 1, c->out_at[i]);
     }
-    c->request.n_outputs = n;
-    c->request.outputs = args;
     return 0;
+}
+
+static uint8_t *input_at(const struct case_run *c, uint32_t i)
+{
+    return guarded_at(&c->input, c->in_at[i]);
+}
+
+static uint8_t *output_at(const struct case_run *c, uint32_t i)
+{
+    return guarded_at(&c->output, c->out_at[i]);
 }
 
 static int make_request(struct case_run *c)
 {
-    struct hal_request_pool *pools = arena_alloc(c->o->arena, 2, sizeof(*pools));
+    const uint32_t n_in = c->m->graph[0].n_inputs, n_out = c->m->graph[0].n_outputs;
+    struct arena *a = c->o->arena;
+    struct hal_argument *in = arena_alloc(a, n_in, sizeof(*in));
+    struct hal_argument *out = arena_alloc(a, n_out, sizeof(*out));
+    struct hal_request_pool *own, *pools = arena_alloc(a, 2, sizeof(*pools));
+    uint32_t n_pools = 2;
 
-    if (!pools)
+    own = arena_alloc(a, (size_t) n_in + n_out + 1, sizeof(*own));
+    if (!in || !out || !pools || !own)
         return why_no_memory(c->w);
     TRY(make_memory(c));
-    TRY(make_inputs(c));
-    TRY(make_outputs(c));
+    TRY(make_inputs(c, in));
+    TRY(make_outputs(c, out));
     pools[0].memory = guarded_memory(&c->input, false);
     pools[1].memory = guarded_memory(&c->output, true);
-    c->request.n_pools = 2;
-    c->request.pools = pools;
-    return hal_request_at(&c->request, target_version(c->t), c->o->arena, &c->conversion,
-                          &c->request, c->w);
+    if (c->options->vary && c->options->vary->other_pools) {
+        n_pools = 0;
+        case_run_separate_pools(c, n_in, in, pools, own, &n_pools);
+        case_run_separate_pools(c, n_out, out, pools, own, &n_pools);
+        pools = own;
+    }
+    c->request = (struct hal_request){ n_in, n_out, n_pools, in, out, pools };
+    TRY(case_run_plan_buffers(c, a, c->w, input_at, output_at));
+    return hal_request_at(&c->request, target_version(c->t), a, &c->conversion, &c->request,
+                          c->w);
 }
 
 /* ---- execution */
@@ -270,15 +284,33 @@ int case_run_configure_execution(struct case_run *c, struct hal_execution_config
     return hal_execution_config_at(&config, version, c->o->arena, &c->conversion, ret, c->w);
 }
 
-static enum hal_status execute_once(struct case_run *c, const struct hal_execution_config *config)
+/* Executes the request and, if n is not 1, at once those beside it, whose status goes to
+ * ret_beside. */
+static enum hal_status execute_requests(struct case_run *c,
+                                        const struct hal_execution_config *config, uint32_t n,
+                                        enum hal_status *ret_beside)
 {
-    c->result.n_shapes = UINT32_MAX; /* a driver must write it */
-    c->result.timing = (struct hal_timing){ 0, 1 };
-    struct client_end end;
-    driver_client_execute(&c->t->client, case_run_way(c), c->prepared, target_version(c->t),
-                          &c->request, config, &c->result, NULL, &end);
-    case_run_take_end(c, &end);
-    return end.status;
+    struct client_execution x[CLIENT_MOST_AT_ONCE];
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct case_run *of = i ? &c->beside[i - 1] : c;
+        of->result.n_shapes = UINT32_MAX; /* a driver must write it */
+        of->result.timing = (struct hal_timing){ 0, 1 };
+        x[i] = (struct client_execution){ .request = &of->request,
+                                          .n_buffers = of->n_buffers,
+                                          .buffer = of->buffer,
+                                          .result = &of->result };
+    }
+    driver_client_execute_at_once(&c->t->client, case_run_way(c), c->prepared,
+                                  target_version(c->t), config, n, x);
+    for (uint32_t i = 0; i < n; i++) {
+        struct case_run *of = i ? &c->beside[i - 1] : c;
+        case_run_take_end(of, &x[i].end);
+        of->o->n_buffers = x[i].n_allocated;
+        if (i)
+            ret_beside[i - 1] = x[i].end.status;
+    }
+    return x[0].end.status;
 }
 
 static const uint8_t *output_bytes(const struct case_run *c, uint32_t i)
@@ -375,7 +407,7 @@ static int check_written(struct case_run *c, const struct hal_execution_config *
     TRACE_SWITCH(LR, PE, "execute once more");
     c->output.seed = 0x3c;
     guarded_fill(&c->output);
-    return case_run_check_second(c, execute_once(c, config));
+    return case_run_check_second(c, execute_requests(c, config, 1, NULL));
 }
 
 int case_run_check_executed(struct case_run *c, enum hal_status status,
@@ -397,24 +429,13 @@ int case_run_check_executed(struct case_run *c, enum hal_status status,
 
 /* ---- other inputs before */
 
-void case_run_put_other(const struct tensor *t, uint8_t *at)
-{
-    enum { SAME = 16 }; /* bytes at the beginning of a longer input */
-    const size_t n = tensor_count(t), size = n ? tensor_bytes(t) / n : 1;
-    const size_t same = n * size > 2 * SAME ? SAME / size : 0;
-    const uint8_t *from = t->data;
-
-    for (size_t i = same; i < n; i++)
-        memcpy(at + i * size, from + (n - 1 - (i - same)) * size, size);
-}
-
 /* May fail: the model need not take these inputs. */
 static void execute_other(struct case_run *c, const struct hal_execution_config *config)
 {
     for (uint32_t i = 0; i < c->m->graph[0].n_inputs; i++)
         if (c->in[i].data)
-            case_run_put_other(&c->in[i], guarded_at(&c->input, c->in_at[i]));
-    execute_once(c, config);
+            target_put_other(&c->in[i], 0, guarded_at(&c->input, c->in_at[i]));
+    execute_requests(c, config, 1, NULL);
     memcpy(c->input.block, c->input_copy, c->input.size + (size_t) 2 * GUARD);
     guarded_fill(&c->output);
 }
@@ -439,22 +460,27 @@ static int execute(struct case_run *c)
 {
     const struct hal_prepared_model_methods *m = c->prepared->methods;
     struct hal_execution_config config;
-    enum hal_status status;
+    enum hal_status status, beside[TARGET_MOST_BESIDE];
 
     if (case_run_check_methods(c, m && m->release,
                                m && execution_way_has_method(case_run_way(c), m)))
         return 1;
     TRACE(LR, PE, "execute");
     TRACE(LR, PIO, "make_request");
+    TRY(case_run_begin_beside(c));
     TRY(make_request(c));
+    for (uint32_t i = 0; i < c->n_beside; i++)
+        TRY(make_request(&c->beside[i]));
     TRY(case_run_configure_execution(c, &config));
     c->o->stage = STAGE_EXECUTE;
     TRACE_SWITCH(LR, PE, method_of(c));
     if (c->options->vary && c->options->vary->after_other)
         execute_other(c, &config);
-    status = execute_once(c, &config);
+    status = execute_requests(c, &config, 1 + c->n_beside, beside);
     TRACE_SWITCH(LR, PR, "check and take outputs");
     int rc = case_run_check_executed(c, status, case_run_check_memory);
+    if (rc == 0)
+        rc = case_run_check_beside(c, beside, case_run_check_memory);
     return rc ? rc : check_written(c, &config);
 }
 

@@ -191,6 +191,7 @@ static void close_driver(struct host *h)
     while (h->sessions)
         pthread_cond_wait(&h->changed, &h->lock);
     pthread_mutex_unlock(&h->lock);
+    target_release_here(h->target);
     target_free(h->target);
     h->target = NULL;
 }
@@ -231,6 +232,8 @@ static void answer_commands(struct host *h)
             serve(h);
         else if (h->calls->command == HOST_SETTLE)
             target_answer_late(h->target, a);
+        else if (h->calls->command == HOST_RELEASE)
+            target_release_here(h->target);
         else
             target_answer(h->target, h->calls->run, a);
         a->processor = spin_processor();

@@ -20,27 +20,48 @@
 #include "sim/hal.h"
 
 enum host_command {
-    HOST_RUN,    /* the case */
-    HOST_SETTLE, /* reports a second callback that came since */
-    HOST_SERVE,  /* the driver to the socket, as a service does (sim/service/session.h) */
-    HOST_CLOSE   /* the driver; the process then exits with status 0 */
+    HOST_RUN,     /* the case */
+    HOST_SETTLE,  /* reports a second callback that came since */
+    HOST_RELEASE, /* the model that was kept prepared */
+    HOST_SERVE,   /* the driver to the socket, as a service does (sim/service/session.h) */
+    HOST_CLOSE    /* the driver; the process then exits with status 0 */
 };
+
+/* An execution: as in struct client_execution. */
+struct client_buffer;
+struct host_execution {
+    struct hal_request request;
+    uint32_t n_buffers;
+    const struct client_buffer *buffer;
+    struct hal_output_shape *shapes; /* lent */
+    uint32_t n_shapes;
+};
+enum { HOST_EXECUTIONS = 4 };
 
 /* A run of a model on the driver, in the structures of its HAL version. */
 struct host_case {
-    uint64_t number; /* of the target's runs */
-    const struct hal_model *model;
+    uint64_t number;               /* of the target's runs */
+    const struct hal_model *model; /* NULL: that of the last run, which has kept it prepared */
     struct hal_prepare_config prepare;
-    struct hal_request request;
-    struct hal_request other; /* n_pools not 0: executed before `request` */
+    struct host_execution at_once[HOST_EXECUTIONS];
+    uint32_t n_at_once;
+    struct hal_request other; /* n_pools not 0: executed before them, with results as the first */
     struct hal_execution_config execution;
-    bool *supported;                 /* lent; one for each operation of the main subgraph */
-    struct hal_output_shape *shapes; /* lent */
-    uint32_t n_shapes;
+    bool *supported; /* lent; one for each operation of the main subgraph */
     uint32_t way;     /* enum execution_way */
     uint32_t version; /* enum hal_version: of the entry points */
     bool only_query_support;
     bool from_cache; /* driver_client_prepare_cached() */
+    bool keep;       /* the prepared model, if it was executed */
+};
+
+/* What came of one execution. */
+struct host_result {
+    int32_t status;
+    uint32_t n_shapes;
+    uint32_t n_buffers; /* that the driver provided */
+    struct hal_timing timing;
+    char violation[160]; /* "": none */
 };
 
 /* At the start of the input area. */
@@ -75,16 +96,15 @@ struct host_answers {
     /* HOST_NOT_OPENED: */
     struct why why;
     /* Of a case: */
-    uint32_t stage;     /* enum stage: of the call that ended it */
-    int32_t status;     /* of that call */
-    uint32_t lacks;     /* enum host_lack */
-    uint32_t n_answers; /* of get_supported_operations */
-    uint32_t n_shapes;  /* of the execution */
-    struct hal_timing timing;
-    char failure_text[HAL_TEXT_BYTES]; /* the driver's, with that status */
-    char violation[256];               /* found while waiting for callbacks; "": none */
-    char repeated[32];                 /* the method that called back more than once; "": none */
-    uint64_t repeated_run;             /* in which run */
+    uint32_t stage;                              /* enum stage: of the call that ended it */
+    int32_t status;                              /* of that call */
+    uint32_t lacks;                              /* enum host_lack */
+    uint32_t n_answers;                          /* of get_supported_operations */
+    struct host_result at_once[HOST_EXECUTIONS]; /* of executions */
+    char failure_text[HAL_TEXT_BYTES];           /* the driver's, with that status */
+    char violation[256];                         /* found while waiting for callbacks; "": none */
+    char repeated[32];     /* the method that called back more than once; "": none */
+    uint64_t repeated_run; /* in which run */
 
     uint64_t begun[16]; /* steady clock at the last begin of each step (enum target_step), ns */
 

@@ -72,24 +72,36 @@ static struct host_process *process(void)
 
 /* ---- a driver that behaves */
 
-static void answer_run(const struct host_case *run, struct host_answers *a)
+static uint32_t n_operations(const struct host_case *run)
 {
-    const struct hal_request *q = &run->request;
+    return run->model ? run->model->main.n_operations : 1;
+}
 
-    a->n_answers = run->model->main.n_operations;
-    memset(run->supported, 1, a->n_answers);
-    a->stage = run->only_query_support ? STAGE_PREPARE : STAGE_EXECUTE;
-    a->status = HAL_NONE;
-    a->lacks = HOST_LACKS_NOTHING;
-    a->n_shapes = run->n_shapes;
-    a->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    a->violation[0] = a->repeated[0] = 0;
-    for (uint32_t i = 0; i < run->n_shapes; i++)
-        run->shapes[i] = (struct hal_output_shape){ 1, { ELEMENTS }, true };
+static void answer_execution(const struct host_execution *e, struct host_result *ret)
+{
+    const struct hal_request *q = &e->request;
+
+    *ret = (struct host_result){ .status = HAL_NONE,
+                                 .n_shapes = e->n_shapes,
+                                 .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+    for (uint32_t i = 0; i < e->n_shapes; i++)
+        e->shapes[i] = (struct hal_output_shape){ 1, { ELEMENTS }, true };
     for (uint32_t i = 0; i < q->n_outputs; i++)
         memset((uint8_t *) q->pools[q->outputs[i].location.pool].memory.address +
                    q->outputs[i].location.offset,
                0, ELEMENTS * sizeof(float));
+}
+
+static void answer_run(const struct host_case *run, struct host_answers *a)
+{
+    a->n_answers = n_operations(run);
+    memset(run->supported, 1, a->n_answers);
+    a->stage = run->only_query_support ? STAGE_PREPARE : STAGE_EXECUTE;
+    a->status = HAL_NONE;
+    a->lacks = HOST_LACKS_NOTHING;
+    a->violation[0] = a->repeated[0] = 0;
+    for (uint32_t i = 0; i < run->n_at_once && !run->only_query_support; i++)
+        answer_execution(&run->at_once[i], &a->at_once[i]);
 }
 
 static void behave(void)
@@ -136,9 +148,9 @@ static void set_field(void)
     case 4: a->status = (int32_t) x; break;
     case 5: a->lacks = x; break;
     case 6: a->n_answers = x; break;
-    case 7: a->n_shapes = x; break;
-    case 8: a->timing.on_device = x; break;
-    case 9: a->timing.in_driver = x; break;
+    case 7: a->at_once[0].n_shapes = x; break;
+    case 8: a->at_once[0].timing.on_device = x; break;
+    case 9: a->at_once[x % HOST_EXECUTIONS].timing.in_driver = x; break;
     case 10: a->repeated_run = x; break;
     default: a->step = x;
     }
@@ -150,7 +162,7 @@ static uint8_t *region(enum place p, size_t *ret_size, size_t *ret_before)
 {
     const struct lent_layout *l = &process()->memory.layout;
     const struct host_case *run = process()->calls->run;
-    const struct hal_request *q = run ? &run->request : NULL;
+    const struct hal_request *q = run ? &run->at_once[0].request : NULL;
     const bool runs = run && process()->calls->command == HOST_RUN && process()->calls->submitted;
 
     *ret_before = LENT_PAGE / 4;
@@ -159,8 +171,12 @@ static uint8_t *region(enum place p, size_t *ret_size, size_t *ret_before)
         *ret_before = 0;
         *ret_size = sizeof(struct host_answers);
         return (uint8_t *) process()->answers;
-    case IN_SUPPORTED: *ret_size = run->model->main.n_operations; return (uint8_t *) run->supported;
-    case IN_SHAPES: *ret_size = run->n_shapes * sizeof *run->shapes; return (uint8_t *) run->shapes;
+    case IN_SUPPORTED: *ret_size = n_operations(run); return (uint8_t *) run->supported;
+    case IN_SHAPES:
+        if (!run->at_once[0].shapes)
+            return NULL;
+        *ret_size = run->at_once[0].n_shapes * sizeof *run->at_once[0].shapes;
+        return (uint8_t *) run->at_once[0].shapes;
     case IN_OUTPUT:
         if (!q->n_outputs)
             return NULL;

@@ -23,6 +23,14 @@ CASES = [
     ("crash", "", "crash", 1, 4, "main.Operation"),
 ]
 
+# Fault, the plainest way of execution that finds it.
+WAYS = [
+    ("burst-wrong", "burst"),
+    ("low-priority-wrong", "synchronous,low-priority"),
+    ("thread-dependent", "synchronous,at-once=2"),
+    ("copy-short", "synchronous,output-buffers"),
+]
+
 
 class Failure(Exception):
     pass
@@ -78,6 +86,23 @@ def check_case(halcyon, folder, fault, options, verdict, operations, elements, l
     require(not verdicts(halcyon, folder, "golden", "run", path), fault, case, "fails on golden\n", text)
 
 
+def check_way(halcyon, folder, fault, way):
+    """The way of execution stays, as plain as it can be; replay and explain use it, too."""
+    target = f"sim:cpu?fault={fault}"
+    path = f"{folder}/way.mod.py"
+    case = first_failure(halcyon, folder, target, "/ways=1")
+    _, _, bucket, _, _, text = shrink(halcyon, case, target, path)
+    require(bucket.endswith(" in the way " + way.split("=")[0]), fault, case, bucket)
+    require(f"halcyon run {path} -d '{target}' --ways {way}\n" in text, "no command with the way in\n", text)
+    require(verdicts(halcyon, folder, target, "run", path, "--ways", way), fault, way, "conforms\n", text)
+    require(not verdicts(halcyon, folder, target, "run", path), fault, "fails plainly\n", text)
+    for command in ("replay", "explain"):
+        out = run(halcyon, command, case, "-d", target).stdout
+        require("executed in another way (" in out, command, case, "does not name the way:\n", out)
+    out = run(halcyon, "explain", path, "-d", target, "--ways", way).stdout
+    require(f"executed in another way ({way})" in out, "explain does not name", way, "\n", out)
+
+
 def check_budget(halcyon, folder):
     target = "sim:cpu?fault=last-tap-dropped"
     path = f"{folder}/budget.mod.py"
@@ -115,7 +140,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOME"] = folder
-        checks = [(check_case, case) for case in CASES] + [(check_budget, ()), (check_buckets, ())]
+        checks = [(check_case, case) for case in CASES] + [(check_way, way) for way in WAYS] + [(check_budget, ()), (check_buckets, ())]
         for check, arguments in checks:
             try:
                 check(halcyon, folder, *arguments)

@@ -7,6 +7,7 @@
 #include "harness/check/blame.h"
 #include "harness/check/per_op_check.h"
 #include "harness/check/variation.h"
+#include "sim/client/runtime.h"
 #include "tests/support/check_main.h"
 
 static struct build b;
@@ -350,47 +351,47 @@ END_TEST
 
 /* ---- other ways of execution */
 
-/* The verdict of the plain run, and after that of the way that is drawn for this name. */
-static enum verdict run_varied(struct target *t, const char *name, enum verdict *ret_plain,
-                               char *ret_why, size_t size)
+/* The verdict of the example under this name, with the explanation: plainly, and if it conforms, in
+ * these ways. */
+static struct check_result run_varied(struct target *t, const char *name, const char *ways)
 {
-    struct run_outputs plain;
     struct check_result r;
-    struct outcome o;
+    struct ways asked;
     struct check c;
     struct why w = { 0 };
 
     e.name = name;
+    ck_assert_msg(ways_parse(ways, &asked, &w) == 0, "%s", w.text);
     ck_assert_int_eq(check_begin(&c, &e, JUDGE_BOUND, &w), 0);
-    c.ways = 1;
-    ck_assert(variation_is_drawn(name, 1) && !variation_is_drawn(name, 0));
-    check_reference(&c);
-    ck_assert_int_eq(check_run(&c, t, &o, &r), 0);
-    ck_assert(run_outputs_take(&o, c.arena, &plain));
-    check_judge(&c, &o, &r, NULL);
-    *ret_plain = r.verdict;
-    variation_run(&c, t, &plain, &r, NULL);
-    snprintf(ret_why, size, "%.300s", r.why);
+    variation_choose(&c, &asked);
+    ck_assert(c.is_varied);
+    variation_check(&c, t, &r, NULL, NULL);
+    ck_assert_msg(verdict_conforming(r.verdict) || r.varied, "%s", r.why);
+    ck_assert_msg(!r.varied || strstr(r.why, "executed in another way ("), "%s", r.why);
     check_done(&c);
-    return r.verdict;
+    return r;
+}
+
+static struct target *open_isolated(const char *uri, enum isolation isolation)
+{
+    struct target_host host = { .isolation = isolation, .reply_timeout = 60 };
+    struct target *t;
+    struct why w = { 0 };
+
+    ck_assert_msg(target_open(uri, &host, &t, &w) == 0, "%s", w.text);
+    return t;
 }
 
 /* The number of 40 names whose ways do not conform; all plain runs do. */
 static int count_varied(const char *uri)
 {
-    struct target *t;
-    struct why w = { 0 };
+    struct target *t = open_isolated(uri, ISOLATE_NONE);
     int n = 0;
 
-    ck_assert_msg(target_open(uri, NULL, &t, &w) == 0, "%s", w.text);
     for (int i = 0; i < 40; i++) {
-        char name[24], why[400];
-        enum verdict plain;
+        char name[24];
         snprintf(name, sizeof name, "ways/%d", i);
-        bool failed = run_varied(t, name, &plain, why, sizeof why) != VERDICT_PASS;
-        ck_assert_msg(plain == VERDICT_PASS, "%s: %s", uri, why);
-        ck_assert_msg(!failed || strstr(why, "executed in another way ("), "%s: %s", uri, why);
-        n += failed;
+        n += !verdict_conforming(run_varied(t, name, "1").verdict);
     }
     target_free(t);
     return n;
@@ -407,6 +408,8 @@ START_TEST(ways_find_what_the_plain_execution_does_not)
         "sim:cpu?fault=low-priority-wrong",
         "sim:cpu?fault=sustained-speed-wrong",
         "sim:cpu?fault=unaligned-wrong",
+        "sim:cpu?fault=thread-dependent",
+        "sim:cpu?fault=copy-short",
     };
 
     build_middle();
@@ -414,6 +417,92 @@ START_TEST(ways_find_what_the_plain_execution_does_not)
         ck_assert_msg(count_varied(faulty[i]) > 0, "%s is not found", faulty[i]);
     ck_assert_int_eq(count_varied("sim:cpu"), 0);
     ck_assert_int_eq(count_varied("sim:cpu?hal=1.2"), 0);
+}
+END_TEST
+
+/* fault, way, verdict and what the explanation contains */
+static const struct way_case {
+    const char *fault, *ways;
+    enum verdict verdict;
+    const char *text;
+} way_cases[] = {
+    { "thread-dependent", "synchronous,at-once=2", VERDICT_FAIL, "execution 2 of 2 at once, with" },
+    { "shared-scratch", "synchronous,at-once=4", VERDICT_FAIL, "at-once=4): " },
+    { "second-refused", "synchronous,at-once=3", VERDICT_VIOLATION,
+      " ends with INVALID_ARGUMENT, the plain execution with NONE" },
+    { "copy-short", "synchronous,output-buffers", VERDICT_FAIL, "output-buffers): output 0" },
+    { "buffers-refused", "burst,input-buffers", VERDICT_VIOLATION,
+      "ends with INVALID_ARGUMENT, the plain execution with NONE" },
+    { "copy-once", "synchronous,input-buffers", VERDICT_FAIL, "input-buffers): output 0" },
+    { "unaligned-wrong", "synchronous,shift=4", VERDICT_FAIL, "(synchronous,shift=4): output 0" },
+    { "second-wrong", "synchronous,after-other", VERDICT_FAIL, "after-other): output 0" },
+};
+
+START_TEST(each_way_finds_its_fault)
+{
+    const struct way_case *k = &way_cases[_i / 2];
+    char uri[96];
+
+    build_middle();
+    snprintf(uri, sizeof uri, "sim:cpu?fault=%s", k->fault);
+    struct target *t = open_isolated(uri, _i % 2 ? ISOLATE_ALL : ISOLATE_NONE);
+    struct check_result r = run_varied(t, "way", k->ways);
+    ck_assert_msg(r.varied && (r.verdict == k->verdict || r.verdict == VERDICT_VIOLATION),
+                  "%s, %s: %s, %s", uri, k->ways, verdict_name[r.verdict], r.why);
+    ck_assert_msg(strstr(r.why, k->text), "%s", r.why);
+    target_free(t);
+    t = open_isolated("sim:cpu", _i % 2 ? ISOLATE_ALL : ISOLATE_NONE);
+    r = run_varied(t, "way", k->ways);
+    ck_assert_msg(r.verdict == VERDICT_PASS && !r.why[0], "%s", r.why);
+    target_free(t);
+}
+END_TEST
+
+/* The fault changes the last bits, within the bound of fp16. */
+START_TEST(other_bits_are_a_violation_of_shipped_devices_only)
+{
+    struct target *t = open_isolated("sim:cpu?fault=burst-wrong", ISOLATE_NONE), *mine;
+    struct why w = { 0 };
+
+    build_middle();
+    e.model.relaxed = true;
+    struct check_result r = run_varied(t, "way", "burst");
+    ck_assert_int_eq(r.verdict, VERDICT_VIOLATION);
+    ck_assert_uint_eq(r.wrong, 0);
+    ck_assert_ptr_nonnull(strstr(r.why, "(burst): output 0 has other bits than in the plain"));
+    ck_assert_int_eq(target_of_driver("mine", t->driver, &mine, &w), 0);
+    r = run_varied(mine, "way", "burst");
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    ck_assert_str_eq(r.why, "output 0 has other bits than in the plain execution (burst)");
+    target_forget(mine);
+    target_free(t);
+}
+END_TEST
+
+START_TEST(ways_are_read_as_they_are_written)
+{
+    static const char *const right[] = {
+        "synchronous",
+        "fenced,low-power,high-priority,from-cache,after-other,other-pools,input-buffers,"
+        "output-buffers,shift=124,at-once=4",
+    };
+    static const char *const wrong[] = { "brust",     "burst,",    "shift=2",
+                                         "shift=128", "at-once=5", "at-once=" };
+    char text[VARIATION_TEXT];
+    struct ways ways;
+    struct why w;
+
+    for (int i = 0; i < COUNT(right); i++) {
+        ck_assert_msg(ways_parse(right[i], &ways, &w) == 0, "%s", w.text);
+        ck_assert_str_eq(ways_text(&ways, text), right[i]);
+        for (uint32_t k = 0; k < VARIATION_PARTS; k++)
+            variation_simplify(&ways.given, k);
+        ck_assert_str_eq(ways_text(&ways, text), "synchronous");
+    }
+    for (int i = 0; i < COUNT(wrong); i++)
+        ck_assert_msg(ways_parse(wrong[i], &ways, &w) < 0, "%s", wrong[i]);
+    ck_assert_int_eq(ways_parse("0.25", &ways, &w), 0);
+    ck_assert_str_eq(ways_text(&ways, text), "0.25");
 }
 END_TEST
 
@@ -433,5 +522,8 @@ Suite *per_op_check_suite(void)
     tcase_add_test(t, a_failure_of_every_operation_is_not_that_of_the_first);
     tcase_add_test(t, executions_are_limited);
     tcase_add_test(t, ways_find_what_the_plain_execution_does_not);
+    tcase_add_loop_test(t, each_way_finds_its_fault, 0, 2 * COUNT(way_cases));
+    tcase_add_test(t, other_bits_are_a_violation_of_shipped_devices_only);
+    tcase_add_test(t, ways_are_read_as_they_are_written);
     return make_suite("per_op_check", t, NULL);
 }
