@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/check/json_value.h"
 #include "harness/cli/console.h"
 
 static void digest_text(uint64_t digest, char text[SUPPORT_DIGEST])

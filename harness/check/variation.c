@@ -548,7 +548,7 @@ static void run_and_judge(struct other_run *x, struct check_result *r, struct bu
     struct beside beside[TARGET_MOST_BESIDE] = { { .has_inputs = false } };
     char text[VARIATION_TEXT];
 
-    x->v = fit(&x->c->variation, target_driver(x->t)->hal_version, &x->c->example->model.graph[0]);
+    x->v = fit(&x->c->variation, target_version(x->t), &x->c->example->model.graph[0]);
     if (!x->plain->is_done)
         x->v.at_once = 1; /* it must fail */
     x->beside = beside;
