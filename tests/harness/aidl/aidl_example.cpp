@@ -42,7 +42,8 @@ bool supports(const Model &m, const Operation &o)
     return known && x->lifetime == OperandLifeTime::SUBGRAPH_INPUT &&
            y->lifetime == OperandLifeTime::SUBGRAPH_INPUT && o.inputs[0] != o.inputs[1] &&
            act->lifetime == OperandLifeTime::CONSTANT_COPY && act->location.length == 4 &&
-           m.operandValues.size() >= static_cast<size_t>(act->location.offset) + 4 &&
+           act->location.offset >= 0 && m.operandValues.size() >= 4 &&
+           static_cast<size_t>(act->location.offset) <= m.operandValues.size() - 4 &&
            std::all_of(m.operandValues.begin() + act->location.offset,
                        m.operandValues.begin() + act->location.offset + 4,
                        [](uint8_t b) { return b == 0; });
