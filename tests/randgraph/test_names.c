@@ -296,11 +296,11 @@ static uint64_t digest_of_generator(void)
     o = randgraph_default;
     o.max_ops = 2;
     for (int k = 0; k < op_table_n; k++) {
-        o.only = op_table[k]->name;
+        o.only = randgraph_only(op_table[k]->name);
         for (uint64_t i = 0; i < 3; i++)
             add(&digest, &o, 4, i, a);
     }
-    o.only = NULL;
+    o.only = randgraph_only(NULL);
     for (int v = VALUES_MIX; v < VALUES_END; v++) {
         o.values = (enum randgraph_values) v;
         for (uint64_t i = 0; i < 20; i++)
