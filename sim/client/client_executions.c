@@ -176,6 +176,7 @@ static void run(const struct course *c, struct client_execution *x)
 struct thread {
     const struct course *course;
     struct client_execution *execution;
+    atomic_uint *ready; /* threads that wait for *begun */
     atomic_bool *begun;
     pthread_t id;
 };
@@ -184,6 +185,7 @@ static void *run_thread(void *user)
 {
     struct thread *t = user;
 
+    atomic_fetch_add(t->ready, 1);
     while (!atomic_load(t->begun)) /* a wait that blocks would let them begin one after another */
         sched_yield();
     run(t->course, t->execution);
@@ -194,15 +196,18 @@ static void *run_thread(void *user)
 static void run_at_once(const struct course *c, uint32_t n, struct client_execution *x)
 {
     struct thread thread[CLIENT_MOST_AT_ONCE];
+    atomic_uint ready = 0;
     atomic_bool begun = false;
     uint32_t created = 1;
 
     for (; created < n; created++) {
         struct thread *t = &thread[created];
-        *t = (struct thread){ c, &x[created], &begun, 0 };
+        *t = (struct thread){ c, &x[created], &ready, &begun, 0 };
         if (pthread_create(&t->id, NULL, run_thread, t) != 0)
             break;
     }
+    while (atomic_load(&ready) < created - 1)
+        sched_yield();
     atomic_store(&begun, true);
     run(c, &x[0]);
     for (uint32_t i = 1; i < created; i++)

@@ -97,7 +97,7 @@ static void lock_in_turns(struct faulty_call *x)
 static void refuse_second(struct faulty_call *x)
 {
     if (atomic_fetch_add(&x->model->driver->state, 1) > 0)
-        x->request.n_inputs++;
+        (*(x->request.n_inputs ? &x->request.n_inputs : &x->request.n_outputs))--;
     wait_a_little();
 }
 

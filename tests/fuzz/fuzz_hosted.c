@@ -32,7 +32,9 @@ enum run_flag {
     UNKNOWN_SHAPE = 4,
     MEASURE = 8,
     TWICE = 16,
-    SWEEP = 32
+    SWEEP = 32,
+    OTHER_WAY = 64,
+    KEEP = 128 /* with TWICE: the second run uses the model of the first one */
 };
 
 enum action {
@@ -366,16 +368,26 @@ static const struct client_model *model_of(bool unknown)
     return &models[unknown];
 }
 
-static void run(struct target *t, uint8_t flags)
+static void run(struct target *t, uint8_t flags, bool again)
 {
     static float x[ELEMENTS] = { 1, 2, 3, 4 };
     const struct model *m = &model_of(flags & UNKNOWN_SHAPE)->b.model;
-    const struct target_run_options options = { .only_query_support = flags & ONLY_QUERY,
-                                                .trap_inputs = flags & TRAP_INPUTS,
-                                                .measure = flags & MEASURE };
     const struct shape shape = { 1, { ELEMENTS } };
     struct tensor in[2] = { { .dtype = DT_F32, .shape = shape, .data = x },
                             { .dtype = DT_F32, .shape = shape, .data = x } };
+    const struct target_inputs beside = { in, &shape };
+    const struct target_variation vary = { .after_other = true,
+                                           .other_pools = true,
+                                           .input_buffers = true,
+                                           .output_buffers = true,
+                                           .n_beside = 1,
+                                           .beside = &beside };
+    const struct target_run_options options = { .only_query_support = flags & ONLY_QUERY,
+                                                .trap_inputs = flags & TRAP_INPUTS,
+                                                .measure = flags & MEASURE,
+                                                .vary = flags & OTHER_WAY ? &vary : NULL,
+                                                .keep_prepared = flags & KEEP && !again,
+                                                .use_prepared = flags & KEEP && again };
     struct outcome o;
     struct why w;
 
@@ -399,7 +411,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     fake.at = bytes + (length > 0);
     fake.end = bytes + length;
     for (int i = 0; i <= !!(flags & TWICE); i++)
-        run(fake.target, flags);
+        run(fake.target, flags, i > 0);
+    if (flags & KEEP && target_release_prepared(fake.target, &o))
+        check_outcome(&o);
     if (flags & SWEEP) {
         target_sweep(fake.target, &late);
         target_take_late_callback(fake.target, &late, text, sizeof text);
