@@ -243,8 +243,7 @@ static int make_request(struct case_run *c)
     }
     c->request = (struct hal_request){ n_in, n_out, n_pools, in, out, pools };
     TRY(case_run_plan_buffers(c, a, c->w, input_at, output_at));
-    return hal_request_at(&c->request, target_version(c->t), a, &c->conversion, &c->request,
-                          c->w);
+    return hal_request_at(&c->request, target_version(c->t), a, &c->conversion, &c->request, c->w);
 }
 
 /* ---- execution */
@@ -301,8 +300,8 @@ static enum hal_status execute_requests(struct case_run *c,
                                           .buffer = of->buffer,
                                           .result = &of->result };
     }
-    driver_client_execute_at_once(&c->t->client, case_run_way(c), c->prepared,
-                                  target_version(c->t), config, n, x);
+    driver_client_execute_at_once(&c->t->client, case_run_way(c), c->prepared, target_version(c->t),
+                                  config, n, x);
     for (uint32_t i = 0; i < n; i++) {
         struct case_run *of = i ? &c->beside[i - 1] : c;
         case_run_take_end(of, &x[i].end);

@@ -47,7 +47,7 @@ struct host_case {
     uint32_t n_at_once;
     struct hal_request other; /* n_pools not 0: executed before them, with results as the first */
     struct hal_execution_config execution;
-    bool *supported; /* lent; one for each operation of the main subgraph */
+    bool *supported;  /* lent; one for each operation of the main subgraph */
     uint32_t way;     /* enum execution_way */
     uint32_t version; /* enum hal_version: of the entry points */
     bool only_query_support;
