@@ -321,8 +321,8 @@ def check_update(here, rows, expected):
         check("update", run("baseline", "--update", path, "--db", db), (0, f"{path}: 0 added, 0 changed, 0 removed\n", ""))
         check("its text", read(path), again)
     case = "(SELECT case_id FROM cases WHERE name = ?)"
-    query(db, "UPDATE verdicts SET verdict = 'crash', stage = 'execute', operation = NULL WHERE case_id = " + case,
-          rows[1][0])
+    query(db, "UPDATE verdicts SET verdict = 'crash', stage = 'execute', operation = NULL, blamed_operation = NULL "
+          "WHERE case_id = " + case, rows[1][0])
     query(db, "UPDATE verdicts SET verdict = 'pass' WHERE case_id = " + case, rows[2][0])
     query(db, "UPDATE verdicts SET verdict = 'refused', stage = 'prepare', status = 'GENERAL_FAILURE', operation = NULL "
           "WHERE case_id = " + case, CASE[0] + "2")

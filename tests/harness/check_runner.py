@@ -151,7 +151,7 @@ def check_reruns(halcyon, driver, folder):
 def check_memory(halcyon, driver, folder):
     db = os.path.join(folder, "memory.db")
     target = f"lib:{driver}?leak_memory@execute_synchronously"
-    command = [halcyon, "random", "--no-probe", *ADD, "--count", "200", "--db", db, "-d", target, "-q"]
+    command = [halcyon, "random", "--no-probe", *ADD, "--count", "200", "--ways", "0", "--db", db, "-d", target, "-q"]
     done = run(*command)
     assert done.returncode == EXIT_CONFORMING, done
     done = run(*command, "-d", "sim:cpu", "--memory-limit", "16M")
