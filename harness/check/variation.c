@@ -418,6 +418,7 @@ struct other_run {
     struct check_result judged;
     struct tensor *out; /* of the case's own inputs */
     char note[96];
+    struct variation_texts *texts; /* or NULL */
 };
 
 static const char prefix[] = "executed in another way (";
@@ -485,6 +486,15 @@ static bool judge_beside(struct other_run *x, uint32_t k)
     return false;
 }
 
+/* Before the outcome is freed. */
+static void keep_texts(struct variation_texts *texts, const struct outcome *o)
+{
+    if (!texts || texts->printed || texts->backtrace)
+        return;
+    texts->printed = o->prints ? strdup(o->prints) : NULL;
+    texts->backtrace = o->backtrace ? strdup(o->backtrace) : NULL;
+}
+
 /* 1: the driver lacks the way, *ret_lacks tells. */
 static int judge_all(struct other_run *x, struct buffer *detail, const char *text)
 {
@@ -501,6 +511,7 @@ static int judge_all(struct other_run *x, struct buffer *detail, const char *tex
     const uint32_t n_beside = x->o.n_beside, n_buffers = x->o.n_buffers;
     struct arena *arena = x->o.arena; /* of the others, too */
     x->out = keep_outputs(&x->o, c->arena);
+    keep_texts(x->texts, &x->o);
     x->o.arena = NULL;
     struct outcome first = x->o;
     check_judge(c, &first, &x->judged, NULL);
@@ -571,7 +582,8 @@ static void run_and_judge(struct other_run *x, struct check_result *r, struct bu
 }
 
 /* A driver that dies when it releases the model fails plainly. */
-static void release(struct check *c, struct target *t, struct check_result *r)
+static void release(struct check *c, struct target *t, struct check_result *r,
+                    struct variation_texts *texts)
 {
     struct outcome o;
 
@@ -579,6 +591,7 @@ static void release(struct check *c, struct target *t, struct check_result *r)
         return;
     if (verdict_conforming(r->verdict)) {
         *r = check_without_outcome(VERDICT_ERROR, c->judge);
+        keep_texts(texts, &o);
         check_judge(c, &o, r, NULL);
     } else {
         outcome_done(&o);
@@ -586,13 +599,14 @@ static void release(struct check *c, struct target *t, struct check_result *r)
 }
 
 void variation_run(struct check *c, struct target *t, const struct run_outputs *plain,
-                   struct check_result *r, struct buffer *detail, struct tensor **ret_out)
+                   struct check_result *r, struct buffer *detail, struct tensor **ret_out,
+                   struct variation_texts *ret_texts)
 {
-    struct other_run x = { .c = c, .t = t, .plain = plain };
+    struct other_run x = { .c = c, .t = t, .plain = plain, .texts = ret_texts };
 
     if (plain && verdict_conforming(r->verdict))
         run_and_judge(&x, r, detail, ret_out);
-    release(c, t, r);
+    release(c, t, r, ret_texts);
 }
 
 void variation_check(struct check *c, struct target *t, struct check_result *r,
@@ -609,7 +623,7 @@ void variation_check(struct check *c, struct target *t, struct check_result *r,
             out = keep_outputs(&o, c->arena);
         check_judge(c, &o, r, detail);
         if (c->is_varied)
-            variation_run(c, t, taken ? &plain : NULL, r, detail, &out);
+            variation_run(c, t, taken ? &plain : NULL, r, detail, &out, NULL);
     }
     if (ret_out)
         *ret_out = out;

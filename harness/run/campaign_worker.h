@@ -45,6 +45,7 @@ struct worker_state {
     struct worker_target target[MAX_TARGETS];
     struct arena *arena; /* of the case at hand */
     bool is_again;       /* a run for --rerun: a death is not confirmed by another */
+    uint64_t open_case;  /* 1 + the case whose verdict has been sent, but not its end; 0: none */
     struct debugger debugger;
 };
 

@@ -117,7 +117,15 @@ static struct ending run_once(struct worker_state *s, struct check *check, uint3
     worker_pool_allow(s->link, check_extra_ns(check));
     if (ran >= 0 && check->is_varied) {
         worker_pool_allow(s->link, 8 * check_extra_ns(check));
-        variation_run(check, target, is_taken ? &plain : NULL, &e.result, detail, NULL);
+        const bool was_right = verdict_conforming(e.result.verdict);
+        struct variation_texts texts = { NULL, NULL };
+        variation_run(check, target, is_taken ? &plain : NULL, &e.result, detail, NULL, &texts);
+        if (was_right && !verdict_conforming(e.result.verdict)) {
+            ending_take_texts(&e, texts.printed, texts.backtrace);
+        } else {
+            free(texts.printed);
+            free(texts.backtrace);
+        }
         worker_mark(s, PHASE_TARGET, t);
         worker_pool_allow(s->link, check_extra_ns(check));
     }
@@ -221,7 +229,9 @@ static void amend(struct worker_state *s, uint32_t t, uint64_t ordinal, enum ver
     struct arena *arena = arena_new(0);
     struct example e;
     struct why ignored;
-    if (s->link && arena && cases_get(s->campaign->cases, ordinal, arena, &e, &ignored) == 0) {
+    const bool is_open = ordinal + 1 == s->open_case;
+    if (!is_open && s->link && arena &&
+        cases_get(s->campaign->cases, ordinal, arena, &e, &ignored) == 0) {
         struct check_result r = check_without_outcome(v, check_resolve(&e, s->campaign->judge));
         snprintf(r.stage, sizeof r.stage, "%s", stage_name[STAGE_DONE]);
         snprintf(r.why, sizeof r.why, "%s", why);
@@ -455,8 +465,10 @@ bool worker_run_target(struct worker_state *s, struct check *check, uint64_t ord
         fputs(e.printed, stderr);
     }
     message_verdict(s->link, t, &e.result);
+    s->open_case = ordinal + 1;
     if (!is_fault)
         find_blame(s, check, t, &e.result);
+    s->open_case = 0;
     bool conforming = verdict_conforming(e.result.verdict);
     buffer_done(&detail);
     ending_done(&e);
