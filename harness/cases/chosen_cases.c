@@ -58,10 +58,9 @@ static void use_supports(struct drawn_for *d, const json_t *digests)
     }
 }
 
-/* The entry points of the repeated run. */
-static void use_entry(struct options *o, const json_t *j)
+void recorded_entry(const json_t *options, struct options *o)
 {
-    const char *entry = json_string_value(json_object_get(j, "entry"));
+    const char *entry = json_string_value(json_object_get(options, "entry"));
     if (!o->version && entry)
         devices_enter(o->version = hal_version_by_name(entry));
 }
@@ -125,9 +124,9 @@ static int use_rules(struct chosen_cases *c, const json_t *j, struct why *w)
 void recorded_ways(const json_t *options, struct ways *ret)
 {
     const json_t *ways = json_object_get(options, "ways");
-    struct why ignored; /* of a database that somebody has edited */
+    struct why why;
     *ret = (struct ways){ .share = json_number_value(ways) };
-    if (json_is_string(ways) && ways_parse(json_string_value(ways), ret, &ignored) < 0)
+    if (json_is_string(ways) && ways_parse(json_string_value(ways), ret, &why) < 0)
         *ret = (struct ways){ 0 };
 }
 
@@ -144,7 +143,7 @@ static int use_options(struct chosen_cases *c, const json_t *j, struct why *w)
         o->target[t] = c->repeated.target[t];
     if (!o->n_targets)
         o->n_targets = c->repeated.n_targets;
-    use_entry(o, j);
+    recorded_entry(j, o);
     if (!strcmp(o->command, "random"))
         return use_graphs(c, j, w);
     if (!strcmp(o->command, "conform"))

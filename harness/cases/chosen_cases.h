@@ -34,7 +34,9 @@ struct json_t;
 void chosen_cases_put_json(const struct chosen_cases *c, struct json_t *object);
 void chosen_cases_put_command(const struct chosen_cases *c, struct buffer *b);
 
-/* The ways of execution in the recorded options of a run. */
+/* The ways of execution in the recorded options of a run; none if the record is damaged. */
 void recorded_ways(const json_t *options, struct ways *ret);
+/* Uses the recorded entry points (--hal), where *o has none. */
+void recorded_entry(const json_t *options, struct options *o);
 
 #endif

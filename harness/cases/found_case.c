@@ -8,8 +8,6 @@
 #include "golden/base/text_escape.h"
 #include "harness/cases/chosen_cases.h"
 #include "harness/cases/drawn_for.h"
-#include "harness/run/devices.h"
-#include "sim/hal/hal_convert.h"
 
 /* ---- the database */
 
@@ -45,9 +43,7 @@ int found_case_use_options(struct found_case *p, struct why *w)
         p->effective.judge = !strcmp(judge, "cts") ? JUDGE_CTS : JUDGE_BOUND;
     if (!ways_any(&p->effective.ways))
         recorded_ways(j, &p->effective.ways);
-    const char *entry = json_string_value(json_object_get(j, "entry"));
-    if (!p->effective.version && entry)
-        devices_enter(p->effective.version = hal_version_by_name(entry));
+    recorded_entry(j, &p->effective);
     json_decref(j);
     for (uint32_t t = 0; !p->o->n_targets && t < p->found.n_targets; t++)
         p->effective.target[p->effective.n_targets++] = p->found.target[t];

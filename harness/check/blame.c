@@ -44,7 +44,7 @@ static bool is_wrong_output(enum verdict v)
 
 bool blame_is_alike(const struct check_result *failed, const struct check_result *part)
 {
-    if (failed->varied != part->varied && verdict_conforming(part->verdict) == false)
+    if (failed->varied != part->varied && !verdict_conforming(part->verdict))
         return false;
     return is_wrong_output(failed->verdict) ? is_wrong_output(part->verdict)
                                             : failed->verdict == part->verdict;

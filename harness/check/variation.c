@@ -461,8 +461,8 @@ static struct tensor *keep_outputs(const struct outcome *o, struct arena *a)
     return out;
 }
 
-/* Judges execution k + 2 of those at once.  True: it conforms. */
-static bool judge_beside(struct other_run *x, uint32_t k)
+/* Judges execution k + 2 of those at once; a failure becomes the verdict. */
+static void judge_beside(struct other_run *x, uint32_t k)
 {
     struct beside *b = &x->beside[k];
     struct check *c = b->has_inputs ? &b->check : x->c;
@@ -477,25 +477,33 @@ static bool judge_beside(struct other_run *x, uint32_t k)
     else if (taken)
         compare_status(true, other.is_done, &r, HAL_NONE);
     if (verdict_conforming(r.verdict))
-        return true;
+        return;
     snprintf(why, sizeof why, "execution %u of %u at once%s: %.2000s", k + 2, x->v.at_once,
              b->has_inputs ? ", with other inputs" : "", r.why);
     x->judged = r;
     memcpy(x->judged.why, why, sizeof why);
     x->out = b->has_inputs ? NULL : x->out;
-    return false;
 }
 
-/* Before the outcome is freed. */
+/* Keeps the texts of an outcome, which check_judge() frees. */
 static void keep_texts(struct variation_texts *texts, const struct outcome *o)
 {
-    if (!texts || texts->printed || texts->backtrace)
+    if (!texts)
         return;
     texts->printed = o->prints ? strdup(o->prints) : NULL;
     texts->backtrace = o->backtrace ? strdup(o->backtrace) : NULL;
 }
 
-/* 1: the driver lacks the way, *ret_lacks tells. */
+static void drop_texts(struct variation_texts *texts)
+{
+    if (!texts)
+        return;
+    free(texts->printed);
+    free(texts->backtrace);
+    *texts = (struct variation_texts){ NULL, NULL };
+}
+
+/* 1: the driver lacks the way. */
 static int judge_all(struct other_run *x, struct buffer *detail, const char *text)
 {
     struct check *c = x->c;
@@ -521,9 +529,12 @@ static int judge_all(struct other_run *x, struct buffer *detail, const char *tex
         judge_beside(x, k);
     arena_free(arena);
     if (detail)
-        buffer_printf(detail, "another way (%s): %s%s%s%s%.0u%s\n", text,
-                      verdict_name[x->judged.verdict], x->note[0] ? "; " : "", x->note,
-                      n_buffers ? "; arguments in buffers of the driver: " : "", n_buffers, "");
+        buffer_printf(detail, "another way (%s): %s%s%s", text, verdict_name[x->judged.verdict],
+                      x->note[0] ? "; " : "", x->note);
+    if (detail && n_buffers)
+        buffer_printf(detail, "; arguments in buffers of the driver: %u", n_buffers);
+    if (detail)
+        buffer_puts(detail, "\n");
     return 0;
 }
 
@@ -572,8 +583,11 @@ static void run_and_judge(struct other_run *x, struct check_result *r, struct bu
             take_failure(&x->judged, text, r);
             if (ret_out)
                 *ret_out = x->out;
-        } else if (x->note[0]) {
-            text_append(r->why, sizeof r->why, "%s%s (%s)", r->why[0] ? "; " : "", x->note, text);
+        } else {
+            drop_texts(x->texts);
+            if (x->note[0])
+                text_append(r->why, sizeof r->why, "%s%s (%s)", r->why[0] ? "; " : "", x->note,
+                            text);
         }
     }
     for (uint32_t k = 0; k < TARGET_MOST_BESIDE; k++)

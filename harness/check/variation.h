@@ -61,15 +61,17 @@ struct run_outputs {
  * out of memory. */
 bool run_outputs_take(const struct outcome *o, struct arena *a, struct run_outputs *ret);
 
+/* What the driver's process has printed and its backtrace, malloced; NULL: none. */
+struct variation_texts {
+    char *printed, *backtrace;
+};
+
 /* After a plain run of a check that is varied, with the result *r and these outputs (NULL: it has
  * none), and no run on the target since: if *r conforms, runs and judges the case in its way.  A
  * failure becomes *r; a difference in bits is added to its explanation.  A line to detail, which
  * may be NULL.  Of a failure in wrong outputs of the case's own inputs, *ret_out are its outputs,
- * in the check's arena, else it is unchanged; ret_out may be NULL.  Of a failure, what the driver's
- * process printed and its backtrace go to *ret_texts, malloced; NULL: none, or not asked for. */
-struct variation_texts {
-    char *printed, *backtrace;
-};
+ * in the check's arena, else it is unchanged; ret_out may be NULL.  *ret_texts: those
+ * of a failure that was found here, both NULL otherwise; may be NULL. */
 void variation_run(struct check *c, struct target *t, const struct run_outputs *plain,
                    struct check_result *r, struct buffer *detail, struct tensor **ret_out,
                    struct variation_texts *ret_texts);

@@ -72,7 +72,8 @@ static bool one_step_off(struct variant *v, int attempt)
     return true;
 }
 
-/* The stored number of the worst element of those that are not at the ends of the range. */
+/* Every result is off by as many steps as the one that is off most; those that saturate do not
+ * count. */
 static bool steps_off(struct variant *v, int attempt)
 {
     const struct codec *c = codec_of(v);

@@ -117,15 +117,10 @@ static struct ending run_once(struct worker_state *s, struct check *check, uint3
     worker_pool_allow(s->link, check_extra_ns(check));
     if (ran >= 0 && check->is_varied) {
         worker_pool_allow(s->link, 8 * check_extra_ns(check));
-        const bool was_right = verdict_conforming(e.result.verdict);
         struct variation_texts texts = { NULL, NULL };
         variation_run(check, target, is_taken ? &plain : NULL, &e.result, detail, NULL, &texts);
-        if (was_right && !verdict_conforming(e.result.verdict)) {
+        if (texts.printed || texts.backtrace)
             ending_take_texts(&e, texts.printed, texts.backtrace);
-        } else {
-            free(texts.printed);
-            free(texts.backtrace);
-        }
         worker_mark(s, PHASE_TARGET, t);
         worker_pool_allow(s->link, check_extra_ns(check));
     }
@@ -222,15 +217,14 @@ static void confirm_death(struct worker_state *s, struct check *check, uint32_t 
 
 /* ---- earlier cases */
 
-/* Replaces the verdict of an earlier case, if that was conforming. */
+/* Replaces the verdict of an earlier case, if that was conforming.  The open case has failed. */
 static void amend(struct worker_state *s, uint32_t t, uint64_t ordinal, enum verdict v,
                   const char *why, const char *printed, const char *backtrace)
 {
     struct arena *arena = arena_new(0);
     struct example e;
     struct why ignored;
-    const bool is_open = ordinal + 1 == s->open_case;
-    if (!is_open && s->link && arena &&
+    if (ordinal + 1 != s->open_case && s->link && arena &&
         cases_get(s->campaign->cases, ordinal, arena, &e, &ignored) == 0) {
         struct check_result r = check_without_outcome(v, check_resolve(&e, s->campaign->judge));
         snprintf(r.stage, sizeof r.stage, "%s", stage_name[STAGE_DONE]);

@@ -247,52 +247,12 @@ static void cut_each(struct conform *c, struct burst_subject *s)
     refuse_resized(c, s, d, 2 * s->n, (struct change){ "is the first of a second packet", s->n });
 }
 
-static void reordered(struct conform *c, const void *data)
+/* data: the function that is called for each burst. */
+static void each_burst(struct conform *c, const void *data)
 {
-    (void) data;
-    burst_subject_each(c, reorder_each);
-}
+    visit_burst *const *visit = data;
 
-static void truncated(struct conform *c, const void *data)
-{
-    (void) data;
-    burst_subject_each(c, cut_each);
-}
-
-static void retagged(struct conform *c, const void *data)
-{
-    (void) data;
-    burst_subject_each(c, retag_each);
-}
-
-static void fields(struct conform *c, const void *data)
-{
-    (void) data;
-    burst_subject_each(c, corrupt_fields_of_each);
-}
-
-static void misstated(struct conform *c, const void *data)
-{
-    (void) data;
-    burst_subject_each(c, misstate_each);
-}
-
-static void removed(struct conform *c, const void *data)
-{
-    (void) data;
-    burst_subject_each(c, remove_each);
-}
-
-static void added(struct conform *c, const void *data)
-{
-    (void) data;
-    burst_subject_each(c, add_each);
-}
-
-static void mutated(struct conform *c, const void *data)
-{
-    (void) data;
-    burst_subject_each(c, mutate_each);
+    burst_subject_each(c, *visit);
 }
 
 /* ---- datums of later versions */
@@ -357,23 +317,23 @@ static void newer_datums(struct conform *c, const void *data)
 
 static const struct conform_rule rules_of_file[] = {
     { "burst", "misstated", HAL_1_2, 0, "rejects a packet whose header has a wrong size or count",
-      misstated, NULL, true },
-    { "burst", "removed", HAL_1_2, 0, "rejects a packet with one datum removed", removed, NULL,
-      true },
-    { "burst", "added", HAL_1_2, 0, "rejects a packet with an additional datum", added, NULL,
-      true },
+      each_burst, &(visit_burst *const){ misstate_each }, true },
+    { "burst", "removed", HAL_1_2, 0, "rejects a packet with one datum removed", each_burst,
+      &(visit_burst *const){ remove_each }, true },
+    { "burst", "added", HAL_1_2, 0, "rejects a packet with an additional datum", each_burst,
+      &(visit_burst *const){ add_each }, true },
     { "burst", "mutated", HAL_1_2, 0, "rejects a packet with one datum replaced by another",
-      mutated, NULL, true },
+      each_burst, &(visit_burst *const){ mutate_each }, true },
     { "burst", "retagged", HAL_1_2, 0,
-      "rejects a packet with one datum under another tag, also one that does not exist", retagged,
-      NULL, true },
+      "rejects a packet with one datum under another tag, also one that does not exist", each_burst,
+      &(visit_burst *const){ retag_each }, true },
     { "burst", "reordered", HAL_1_2, 0, "rejects a packet whose data are in another order",
-      reordered, NULL, true },
+      each_burst, &(visit_burst *const){ reorder_each }, true },
     { "burst", "truncated", HAL_1_2, 0, "rejects the parts of a packet, and two packets at once",
-      truncated, NULL, true },
+      each_burst, &(visit_burst *const){ cut_each }, true },
     { "burst", "fields", HAL_1_2, 0,
-      "rejects flags that are neither 0 nor 1, and wrong numbers of dimensions", fields, NULL,
-      true },
+      "rejects flags that are neither 0 nor 1, and wrong numbers of dimensions", each_burst,
+      &(visit_burst *const){ corrupt_fields_of_each }, true },
     { "burst", "newer", HAL_1_2, 0, "rejects datums of a later version than the driver's",
       newer_datums },
 };

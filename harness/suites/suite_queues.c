@@ -206,7 +206,7 @@ static void replace_memory(struct burst_subject *s, int32_t slot)
         s->out = to;
 }
 
-/* A pool more, of slot 0, which has the first input. */
+/* One more pool in the packet, of slot 0, which has the first input. */
 static void use_slot_twice(struct conform *c, struct burst_subject *s)
 {
     const struct hal_execution_config config = client_config();

@@ -31,9 +31,9 @@ struct target {
     struct driver_client client;  /* of the driver in this process or at a service */
     uint64_t runs;                /* number of the current or last run */
     struct caller_state state;    /* before the current run */
-    struct hal_prepared_model
-        *kept;    /* in a process that hosts a driver: for the next run; NULL: none
-                   */
+    /* In a process that hosts a driver: the model that is kept prepared for the next run, or NULL.
+     */
+    struct hal_prepared_model *kept;
     bool is_lost; /* its service has ended and did not come back in time */
     enum target_step step;
     uint64_t *begun;           /* gets the steady clock at the begin of each step; NULL: nothing */

@@ -138,7 +138,8 @@ static void share_shapes(struct faulty_call *x)
 
 /* ---- priorities */
 
-/* The signal that another execution has ended is lost: waits for ever. */
+/* An execution of low priority that begins beside another one never ends: the driver misses the
+ * signal that the other one has ended. */
 static void wait_for_lost_signal(struct faulty_call *x)
 {
     bool is_idle = atomic_fetch_add(&x->model->driver->state, 1) == 0;
