@@ -162,14 +162,16 @@ struct conform_state {
     char one_unsupported[CONFORM_NAME];
     unsigned missing, known; /* a service's kinds of execution that it lacks, or was asked for: bit
                                 per conform_kinds */
-    struct driver_client client; /* prepares models */
+    struct conform_answers *first; /* the driver's, before the first rule; NULL: not asked yet */
+    struct driver_client client;   /* prepares models */
 };
 
 /* Opens the driver for rules at that version (0: the driver's own).  *s holds open, keep_alive and
  * user. */
 int conform_begin(struct conform *c, struct conform_state *s, enum hal_version version,
                   struct why *w);
-/* Checks a rule that applies. */
+/* Checks a rule that applies; then, that the driver answers as before its first rule, is available,
+ * and executes a small model in every way. */
 void conform_check(struct conform *c, const struct conform_rule *r,
                    struct conform_progress *progress, struct conform_result *ret_result);
 /* Closes the driver. */

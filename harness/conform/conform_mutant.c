@@ -148,13 +148,29 @@ void mutant_update_lists(struct conform_walk *w, uint32_t i)
         mutant_append(w, &g->outputs, &g->n_outputs, i);
 }
 
+void mutant_exchange(struct hal_model *m, uint32_t subgraph, struct arena *a)
+{
+    struct hal_subgraph *referenced = extend(a, m->referenced, m->n_referenced, sizeof *referenced);
+    struct hal_subgraph main = m->main;
+
+    m->main = referenced[subgraph - 1];
+    referenced[subgraph - 1] = main;
+    m->referenced = referenced;
+}
+
 __attribute__((format(printf, 2, 3))) void mutant_emit(struct conform_walk *w, const char *format,
                                                        ...)
 {
+    char *what = w->mutant.what;
+    size_t size = sizeof w->mutant.what, n = 0;
     va_list ap;
 
+    if (w->subgraph) {
+        n = (size_t) snprintf(what, size, "referenced subgraph %u, ", w->subgraph - 1);
+        mutant_exchange(&w->mutant.model, w->subgraph, w->arena);
+    }
     va_start(ap, format);
-    vsnprintf(w->mutant.what, sizeof w->mutant.what, format, ap);
+    vsnprintf(what + n, size - n, format, ap);
     va_end(ap);
     w->visit(&w->mutant, w->user);
 }

@@ -36,6 +36,9 @@ bool mutant_set_lifetime(struct conform_walk *w, uint32_t operand, enum hal_life
 /* Makes the subgraph's lists of inputs and outputs agree with the operand's lifetime. */
 void mutant_update_lists(struct conform_walk *w, uint32_t operand);
 
+/* Exchanges the main subgraph of the model with referenced[subgraph - 1], in a copy of the list. */
+void mutant_exchange(struct hal_model *m, uint32_t subgraph, struct arena *a);
+
 /* Passes the finished mutant to the visitor; the format describes what was changed. */
 __attribute__((format(printf, 2, 3))) void mutant_emit(struct conform_walk *w, const char *format,
                                                        ...);

@@ -541,18 +541,40 @@ static void count(const struct conform_mutant *mutant, void *user)
     c->visit(mutant, c->user);
 }
 
-unsigned conform_walk(const struct conform_mutation *m, const struct hal_model *original,
-                      enum hal_version version, conform_visit *visit, void *user)
+static unsigned walk(const struct conform_mutation *m, const struct hal_model *original,
+                     uint32_t subgraph, enum hal_version version, conform_visit *visit, void *user)
 {
     struct counted c = { visit, user, 0 };
-    struct conform_walk w = {
-        .original = original, .version = version, .arena = arena_new(0), .visit = count, .user = &c
-    };
+    struct hal_model exchanged = *original;
+    struct conform_walk w = { .original = &exchanged,
+                              .version = version,
+                              .subgraph = subgraph,
+                              .arena = arena_new(0),
+                              .visit = count,
+                              .user = &c };
 
     conform_must(w.arena, "out of memory");
+    if (subgraph)
+        mutant_exchange(&exchanged, subgraph, w.arena);
     w.start = arena_mark(w.arena);
     if (version >= m->since && (!m->until || version <= m->until))
         m->each(&w);
     arena_free(w.arena);
     return c.n;
+}
+
+unsigned conform_walk(const struct conform_mutation *m, const struct hal_model *original,
+                      enum hal_version version, conform_visit *visit, void *user)
+{
+    return walk(m, original, 0, version, visit, user);
+}
+
+unsigned conform_walk_referenced(const struct conform_mutation *m, const struct hal_model *original,
+                                 enum hal_version version, conform_visit *visit, void *user)
+{
+    unsigned n = 0;
+
+    for (uint32_t i = 1; !m->is_config && i <= original->n_referenced; i++)
+        n += walk(m, original, i, version, visit, user);
+    return n;
 }

@@ -1,7 +1,7 @@
 /* The mutations with which a conformance suite makes a valid model invalid, as data: one row per
  * mutation, which enumerates its mutants of any model.  Every driver must reject every mutant.
  *
- * Only the main subgraph is changed.  Mutants that can be valid models are left out: each row names
+ * Mutants that can be valid models are left out: each row names
  * its exemptions, some of which harness/conform/conform_exempt.h derives from the operations. */
 #ifndef HARNESS_CONFORM_MUTATIONS_H
 #define HARNESS_CONFORM_MUTATIONS_H
@@ -22,6 +22,9 @@ typedef void conform_visit(const struct conform_mutant *mutant, void *user);
 struct conform_walk {
     const struct hal_model *original;
     enum hal_version version; /* of the entry points that get the mutants */
+    /* 0: the main subgraph is changed.  Else: referenced[subgraph - 1], which the original and the
+     * current mutant have exchanged with the main one; the visitor gets them in their places. */
+    uint32_t subgraph;
     struct arena *arena;
     struct arena_mark start;
     conform_visit *visit;
@@ -44,9 +47,12 @@ struct conform_mutation {
 extern const struct conform_mutation conform_mutations[];
 extern const int conform_n_mutations;
 
-/* Visits all mutants of a model that is valid at the entry point's version; returns their number.
- */
+/* Visits all mutants of a model that is valid at the entry point's version, those of its main
+ * subgraph; returns their number. */
 unsigned conform_walk(const struct conform_mutation *m, const struct hal_model *original,
                       enum hal_version version, conform_visit *visit, void *user);
+/* The same with those of its referenced subgraphs. */
+unsigned conform_walk_referenced(const struct conform_mutation *m, const struct hal_model *original,
+                                 enum hal_version version, conform_visit *visit, void *user);
 
 #endif

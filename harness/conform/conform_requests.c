@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "harness/conform/conform_guard.h"
 #include "sim/client/driver_client.h"
 
 enum { ALIGNMENT = 64 };
@@ -75,6 +76,10 @@ void conform_request(const struct example *e, struct arena *a, struct conform_re
         if (e->in[i].data && tensor_bytes(&e->in[i]))
             memcpy((char *) r.pool[0].memory.address + r.inputs[i].location.offset, e->in[i].data,
                    tensor_bytes(&e->in[i]));
+    for (int i = 0; i < CONFORM_OWN; i++) {
+        r.own[i] = r.pool[i].memory.address;
+        r.own_size[i] = r.pool[i].memory.size;
+    }
     r.result = (struct hal_result){ .shapes = arena_alloc(a, n_out + 1, sizeof *r.result.shapes),
                                     .capacity = n_out };
     r.hal = (struct hal_request){ n_in, n_out, 2, r.inputs, r.outputs, NULL };
@@ -92,6 +97,8 @@ static void use_file(struct conform_request *r, uint32_t pool)
     r->map[pool] = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t) page);
     MUST(r->map[pool] != MAP_FAILED);
     memcpy(r->map[pool], m->address, m->size);
+    r->own[pool] = r->map[pool];
+    r->own_size[pool] = m->size;
     *m = (struct hal_memory){ HAL_MEMORY_FD, m->protection, NULL, fd, page, m->size };
 }
 
@@ -105,6 +112,7 @@ void conform_request_close_files(struct conform_request *r)
 {
     for (uint32_t i = 0; i < 2; i++) {
         munmap(r->map[i], r->pool[i].memory.size);
+        r->own[i] = NULL;
         close(r->pool[i].memory.fd);
     }
 }
@@ -153,15 +161,19 @@ static enum hal_status run(enum execution_way way, struct hal_prepared_model *p,
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static _Thread_local char violation[sizeof(((struct client_end *) 0)->violation)];
+    struct conform_guard guard;
     struct client_end end;
 
     pthread_once(&once, begin_executions);
+    conform_guard_begin(r, &guard);
     driver_client_execute(&executions, way, p, version, &r->hal, config, &r->result, &r->launched,
                           &end);
     r->launch = end.launched;
+    const char *misbehaviour = conform_guard_end(&guard, r, way, version, config, end.status);
     memcpy(violation, end.violation, sizeof violation);
     conform_must(!violation[0], violation);
     conform_must(way != EXECUTION_BURST || end.launched == HAL_NONE, "configure_burst fails");
+    conform_must(!misbehaviour, misbehaviour);
     return end.status;
 }
 

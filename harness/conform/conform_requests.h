@@ -7,12 +7,15 @@
 
 /* A request with its inputs in pool 0 and its outputs in pool 1; further pools are tokens of
  * buffers. */
-enum { CONFORM_POOLS = 8 };
+enum { CONFORM_POOLS = 8, CONFORM_OWN = 2 };
 struct conform_request {
     struct hal_request hal;
     struct hal_argument *inputs, *outputs; /* hal.inputs and hal.outputs, writable */
     struct hal_request_pool pool[CONFORM_POOLS];
-    void *map[CONFORM_POOLS]; /* of a pool that is a file: its address here; else NULL */
+    void *map[CONFORM_POOLS];  /* of a pool that is a file: its address here; else NULL */
+    uint8_t *own[CONFORM_OWN]; /* the memory that was made for pools 0 and 1, whatever they name
+                                  now; NULL: freed */
+    uint64_t own_size[CONFORM_OWN];
     struct hal_result result;
     struct hal_timing
         launched;           /* fenced executions: since the call; result.timing: since the fences */
@@ -36,7 +39,9 @@ bool conform_request_is_specified(const struct example *e);
 
 /* A kind of execution.  run() executes the request and waits for its end; it returns the final
  * status and fills r->result, r->launch and r->launched.  The cell ends if the client finds that
- * the driver violates the contract (sim/client/driver_client.h). */
+ * the driver violates the contract (sim/client/driver_client.h), or if the execution writes memory
+ * that it may not, or reports shapes or durations that its status does not have
+ * (harness/conform/conform_guard.h).  Nothing else may write the request's own memory meanwhile. */
 struct conform_kind {
     const char *name;
     enum execution_way way;     /* tells the versions */

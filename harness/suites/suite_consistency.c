@@ -3,125 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/check/buffer.h"
+#include "harness/conform/conform_answers.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
 
 enum { THREADS = 2, TURNS = 8 };
 
-/* ---- queries, each as the bytes of its answer */
+/* ---- queries */
 
-static void put_performance(const struct hal_capabilities *caps, struct buffer *b)
+static void expect_answers(struct conform *c, struct hal_driver *d,
+                           const struct conform_answers *first, const char *when)
 {
-    const struct hal_performance p[] = { caps->relaxed_scalar, caps->relaxed_tensor,
-                                         caps->if_performance, caps->while_performance };
+    char text[CONFORM_TEXT];
 
-    for (int i = 0; i < COUNT(p); i++)
-        buffer_printf(b, " %g %g", (double) p[i].exec_time, (double) p[i].power_usage);
-    for (uint32_t i = 0; i < caps->n_operands; i++)
-        buffer_printf(b, " %d %g %g", caps->operand[i].type,
-                      (double) caps->operand[i].info.exec_time,
-                      (double) caps->operand[i].info.power_usage);
-}
-
-static void put_capabilities(struct hal_driver *d, enum hal_version v, struct buffer *b)
-{
-    struct hal_capabilities caps;
-
-    memset(&caps, 0, sizeof caps);
-    buffer_printf(b, "%s", hal_status_name(d->get_capabilities(d, v, &caps)));
-    put_performance(&caps, b);
-}
-
-static void put_type(struct hal_driver *d, enum hal_version v, struct buffer *b)
-{
-    enum hal_device_type type = HAL_DEVICE_OTHER;
-
-    (void) v;
-    buffer_printf(b, "%s", hal_status_name(d->get_type(d, &type)));
-    buffer_printf(b, " %d", (int) type);
-}
-
-static void put_version_string(struct hal_driver *d, enum hal_version v, struct buffer *b)
-{
-    const char *text = NULL;
-
-    (void) v;
-    buffer_printf(b, "%s", hal_status_name(d->get_version_string(d, &text)));
-    buffer_printf(b, " %s", text ? text : "-");
-}
-
-static void put_extensions(struct hal_driver *d, enum hal_version v, struct buffer *b)
-{
-    const struct hal_extension *x = NULL;
-    uint32_t n = 0;
-
-    (void) v;
-    if (!d->get_supported_extensions)
-        return;
-    buffer_printf(b, "%s", hal_status_name(d->get_supported_extensions(d, &n, &x)));
-    for (uint32_t i = 0; i < n; i++) {
-        buffer_printf(b, " %s", x[i].name);
-        for (uint32_t k = 0; k < x[i].n_types; k++)
-            buffer_printf(b, " %u:%d:%u", x[i].type[k].type, x[i].type[k].is_tensor,
-                          x[i].type[k].byte_size);
-    }
-}
-
-static void put_cache_files(struct hal_driver *d, enum hal_version v, struct buffer *b)
-{
-    uint32_t n_model = 0, n_data = 0;
-
-    (void) v;
-    if (!d->get_number_of_cache_files_needed)
-        return;
-    buffer_printf(b, "%s",
-                  hal_status_name(d->get_number_of_cache_files_needed(d, &n_model, &n_data)));
-    buffer_printf(b, " %u %u", n_model, n_data);
-}
-
-static const struct query {
-    const char *name;
-    enum hal_version since;
-    void (*put)(struct hal_driver *d, enum hal_version v, struct buffer *b);
-} queries[] = {
-    { "get_capabilities", HAL_1_0, put_capabilities },
-    { "get_type", HAL_1_2, put_type },
-    { "get_version_string", HAL_1_2, put_version_string },
-    { "get_supported_extensions", HAL_1_2, put_extensions },
-    { "get_number_of_cache_files_needed", HAL_1_2, put_cache_files },
-};
-
-struct answers {
-    struct buffer text[COUNT(queries)];
-};
-
-static void ask_all(struct conform *c, struct hal_driver *d, struct answers *ret)
-{
-    memset(ret, 0, sizeof *ret);
-    for (int i = 0; i < COUNT(queries); i++)
-        if (d->hal_version >= queries[i].since)
-            queries[i].put(d, c->version, &ret->text[i]);
-}
-
-static void answers_done(struct answers *a)
-{
-    for (int i = 0; i < COUNT(queries); i++)
-        buffer_done(&a->text[i]);
-}
-
-static void expect_answers(struct conform *c, struct hal_driver *d, const struct answers *first,
-                           const char *when)
-{
-    struct answers now;
-
-    ask_all(c, d, &now);
-    for (int i = 0; i < COUNT(queries); i++) {
-        const char *was = buffer_text(&first->text[i]), *is = buffer_text(&now.text[i]);
-        EXPECT(c, strcmp(was, is) == 0, "%s %s: '%s', first it was '%s'", queries[i].name, when, is,
-               was);
-    }
-    answers_done(&now);
+    EXPECT(c, conform_answers_agree(d, c->version, first, text), "%s: %s", when, text);
 }
 
 /* The rows of every version stay as they are while the driver exists. */
@@ -135,11 +30,11 @@ static void expect_kept(struct conform *c)
     for (int i = conform_first(c, 0); i < HAL_VERSIONS && conform_has_entry(c, hal_versions[i]);
          i++)
         if (c->driver->get_capabilities(c->driver, hal_versions[i], &caps[i]) == HAL_NONE)
-            put_performance(&caps[i], &first[i]);
+            conform_put_performance(&caps[i], &first[i]);
     for (int i = 0; i < HAL_VERSIONS; i++) {
         struct buffer now = { 0 };
         if (caps[i].n_operands) {
-            put_performance(&caps[i], &now);
+            conform_put_performance(&caps[i], &now);
             EXPECT(c, strcmp(buffer_text(&now), buffer_text(&first[i])) == 0,
                    "get_capabilities of HAL %s, read again after it was called for other versions: "
                    "'%s', first it was '%s'",
@@ -160,10 +55,10 @@ static void ask_again(struct conform *c, unsigned index, void *user)
 static void queries_agree(struct conform *c, const void *data)
 {
     struct conform_subject s;
-    struct answers first;
+    struct conform_answers first;
 
     (void) data;
-    ask_all(c, c->driver, &first);
+    conform_answers_ask(c->driver, c->version, &first);
     for (int i = 0; i < TURNS; i++)
         expect_answers(c, c->driver, &first, "again");
     expect_kept(c);
@@ -179,7 +74,7 @@ static void queries_agree(struct conform *c, const void *data)
     struct hal_driver *other = conform_open(c);
     expect_answers(c, other, &first, "of the target opened once more");
     other->close(other);
-    answers_done(&first);
+    conform_answers_done(&first);
 }
 
 /* ---- supported operations: one bit per operation of every model */

@@ -23,6 +23,7 @@ struct fenced {
     int fence;
     struct hal_fenced_info *info;
     struct hal_timing since_launch, since_fences;
+    uint64_t ended; /* clock_steady_ns() after its fence was signalled */
 };
 
 static void launch(struct conform *c, struct hal_prepared_model *p, const struct conform_request *r,
@@ -74,6 +75,7 @@ static void finish(struct conform *c, struct fenced *f)
     if (!f->info)
         return;
     int ready = f->fence == HAL_NO_FENCE ? 1 : fence_wait(1, &f->fence, HAL_NO_TIME);
+    f->ended = clock_steady_ns();
     f->status = f->info->methods->get_execution_info(f->info, &f->since_launch, &f->since_fences);
     EXPECT(c, f->fence == HAL_NO_FENCE || (ready == 1) == (f->status == HAL_NONE),
            "the fence %s, but get_execution_info: %s", ready == 1 ? "is signalled" : "fails",
@@ -122,6 +124,7 @@ struct waiting {
     bool close_early; /* the client closes its descriptors once execute_fenced() has returned */
     uint64_t duration;
     atomic_bool all_signalled;
+    uint64_t last_signal; /* clock_steady_ns() before it */
     struct fenced run;
 };
 
@@ -133,8 +136,10 @@ static void signal_all(struct conform *c, unsigned index, void *user)
     for (uint32_t i = 0; i < w->n; i++) {
         uint32_t k = (i * 7 + 3) % w->n; /* n is no multiple of 7 */
         usleep(w->delay_us / w->n);
-        if (i == w->n - 1)
+        if (i == w->n - 1) {
+            w->last_signal = clock_steady_ns();
             atomic_store(&w->all_signalled, true);
+        }
         fence_complete(&w->fence[k], k != w->failing);
     }
 }
@@ -164,12 +169,25 @@ static void wait_or_signal(struct conform *c, unsigned index, void *user)
            "the execution of %u fences succeeds before all are signalled", w->n);
 }
 
+/* The time since the fences does not contain the wait for them.  A simulated device may report
+ * longer times than the client sees. */
+static void expect_waited(struct conform *c, const struct waiting *w)
+{
+    enum { SLACK_NS = 100000000 };
+    const uint64_t ns = w->run.since_fences.in_driver, seen = w->run.ended - w->last_signal;
+
+    EXPECT(c, w->run.status != HAL_NONE || ns == HAL_NO_TIME || ns <= seen + SLACK_NS,
+           "%llu ns since the fences, of which the last was signalled %llu ns before the end",
+           (unsigned long long) ns, (unsigned long long) seen);
+}
+
 static void run_waiting(struct conform *c, struct waiting *w)
 {
     conform_subject_reset(w->subject);
     for (uint32_t i = 0; i < w->n; i++)
         conform_must(fence_open(&w->fence[i]) == 0, "too many open files");
     conform_in_threads(c, 2, wait_or_signal, w);
+    expect_waited(c, w);
     for (uint32_t i = 0; !w->close_early && i < w->n; i++)
         EXPECT(c, close(w->fence[i].wait) == 0,
                "the driver closes fence %u of %u that it waits for", i, w->n);

@@ -53,10 +53,12 @@ static void run_on_new_outputs(struct conform *c, struct conform_subject *s, str
     }
 }
 
-/* Files that follow each other under the same descriptor numbers. */
-static void run_on_files(struct conform *c, struct conform_subject *s, struct hal_burst *b)
+/* Files that follow each other under the same descriptor numbers, and under the same identifiers,
+ * which are released after each of them. */
+static void run_on_files(struct conform *c, struct conform_subject *s, struct hal_burst *b,
+                         int64_t identifier)
 {
-    static const int64_t identifiers[2] = { -1, -1 };
+    const int64_t identifiers[2] = { identifier, identifier < 0 ? identifier : identifier + 1 };
     const struct hal_execution_config config = client_config();
 
     for (int i = 0; i < 2 * MEMORIES; i++) {
@@ -66,8 +68,12 @@ static void run_on_files(struct conform *c, struct conform_subject *s, struct ha
         enum hal_status status = b->methods->execute_synchronously(b, &r.hal, r.hal.n_pools,
                                                                    identifiers, &config, &r.result);
         EXPECT(c, status == HAL_NONE && conform_outputs_are(&r, s->model.example.expected),
-               "files of descriptors %d and %d, the %d. under identifier -1: %s, or wrong results",
-               r.pool[0].memory.fd, r.pool[1].memory.fd, i, hal_status_name(status));
+               "files of descriptors %d and %d, the %d. under identifier %d: %s, or wrong results",
+               r.pool[0].memory.fd, r.pool[1].memory.fd, i, (int) identifier,
+               hal_status_name(status));
+        for (int k = 0; identifier >= 0 && k < 2; k++)
+            EXPECT_STATUS(c, b->methods->release_memory(b, identifiers[k]), HAL_NONE,
+                          "release_memory");
         conform_request_close_files(&r);
     }
 }
@@ -86,7 +92,8 @@ static void memories(struct conform *c, const void *data)
             run_on_memories(c, &s, b, -1);
             run_on_memories(c, &s, b, 5);
             run_on_new_outputs(c, &s, b);
-            run_on_files(c, &s, b);
+            run_on_files(c, &s, b, -1);
+            run_on_files(c, &s, b, 300);
             b->methods->release(b);
         }
     }

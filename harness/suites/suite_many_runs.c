@@ -11,7 +11,7 @@
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 
-enum { RUNS = 300, WARM_RUNS = 60 };
+enum { RUNS = 300, WARM_RUNS = 60, MANY_RUNS = 1100 };
 
 /* The n-th kind of execution that the version and the driver have, counted round and round. */
 static const struct conform_kind *kind_of(struct conform *c, const struct conform_subject *s, int n)
@@ -26,9 +26,9 @@ static const struct conform_kind *kind_of(struct conform *c, const struct confor
     return kind[n % n_kinds];
 }
 
-static void run_once(struct conform *c, struct conform_subject *s, int run)
+static void run_once_as(struct conform *c, struct conform_subject *s,
+                        const struct conform_kind *kind, int run)
 {
-    const struct conform_kind *kind = kind_of(c, s, run);
     struct hal_execution_config config = client_config();
 
     conform_subject_reset(s);
@@ -37,14 +37,36 @@ static void run_once(struct conform *c, struct conform_subject *s, int run)
            "execution %d, %s: %s, or wrong results", run, kind->name, hal_status_name(status));
 }
 
+static void run_once(struct conform *c, struct conform_subject *s, int run)
+{
+    run_once_as(c, s, kind_of(c, s, run), run);
+}
+
 static void results(struct conform *c, const void *data)
 {
     struct conform_subject s;
 
     (void) data;
     if (conform_subject_open(c, conform_sum(c), &s))
-        for (int run = 0; run < RUNS; run++)
+        for (int run = 0; run < MANY_RUNS; run++)
             run_once(c, &s, run);
+    conform_subject_close(&s);
+}
+
+/* A device may power down between two executions. */
+static void pauses(struct conform *c, const void *data)
+{
+    static const useconds_t pause_us[] = { 30000, 250000 };
+    struct conform_subject s;
+
+    (void) data;
+    if (conform_subject_open(c, conform_sum(c), &s))
+        for (int run = 0; run < COUNT(pause_us) * conform_n_kinds; run++) {
+            if (!conform_can_run(c, s.prepared, &conform_kinds[run / COUNT(pause_us)], c->version))
+                continue;
+            usleep(pause_us[run % COUNT(pause_us)]);
+            run_once_as(c, &s, &conform_kinds[run / COUNT(pause_us)], run);
+        }
     conform_subject_close(&s);
 }
 
@@ -381,8 +403,10 @@ static void scarce_memory(struct conform *c, const void *data)
 }
 
 static const struct conform_rule rules_of_file[] = {
-    { "stress", "results", HAL_1_0, 0, "hundreds of executions of one model: all results are right",
-      results },
+    { "stress", "results", HAL_1_0, 0,
+      "more than a thousand executions of one model: all results are right", results },
+    { "consistency", "pauses", HAL_1_0, 0,
+      "results do not depend on the time since the execution before", pauses },
     { "stress", "resources", HAL_1_0, 0,
       "hundreds of executions of one model: no descriptors, threads, mappings or memory are lost",
       resources },

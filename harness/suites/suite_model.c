@@ -64,6 +64,7 @@ static void walk_models(struct walk *w)
             continue;
         conform_doing(w->conform, "%s, mutated", w->model->name);
         conform_walk(w->mutation, &w->model->hal, w->entry, refuse_mutant, w);
+        conform_walk_referenced(w->mutation, &w->model->hal, w->entry, refuse_mutant, w);
     }
 }
 
@@ -108,7 +109,8 @@ static uint64_t count_mutants(const void *rule)
 
     for (int i = 0; i < conform_n_models; i++)
         if (conform_models[i].level <= hal_level(version))
-            n += conform_walk(m, &conform_models[i].hal, version, ignore_mutant, NULL);
+            n += conform_walk(m, &conform_models[i].hal, version, ignore_mutant, NULL) +
+                 conform_walk_referenced(m, &conform_models[i].hal, version, ignore_mutant, NULL);
     return n;
 }
 

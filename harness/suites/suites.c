@@ -45,6 +45,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(extension)                                                                             \
     FILE_OF(stress)                                                                                \
     FILE_OF(threads)                                                                               \
+    FILE_OF(together)                                                                              \
     FILE_OF(consistency)                                                                           \
     FILE_OF(repeats)                                                                               \
     FILE_OF(kinds)                                                                                 \

@@ -211,7 +211,7 @@ static const struct fault rows[] = {
             "executions read buffers without contents", UNCHECKED(BUFFER_EMPTY)),
     BREAKS("token-zero", "buffer", RULES("memory-domain/device-memory"), "tokens are 0",
            .allocated = token_zero),
-    BREAKS("token-shared", "buffer", RULES("memory-domain/device-memory"),
+    BREAKS("token-shared", "buffer", RULES("memory-domain/device-memory", "concurrency/allocating"),
            "all buffers have the token of the first", .allocated = same_token),
     BREAKS("roles-after-first-ignored", "buffer", RULES("memory-domain/A7"),
            "allocate ignores all roles but the first", .driver = { .allocate = one_role_only }),

@@ -31,7 +31,7 @@ static uint8_t *map_value(const struct faulty_call *x, const struct hal_argument
 }
 
 /* Changes a byte of the first output in client memory. */
-static void spoil_output(const struct faulty_call *x)
+void spoil_output(const struct faulty_call *x)
 {
     struct mapping m = { 0 };
     uint8_t *at = x->request.n_outputs ? map_value(x, &x->request.outputs[0], true, &m) : NULL;
@@ -690,7 +690,8 @@ static const struct fault rows[] = {
            "results are wrong after an execution of another prepared model", .after = mix_models),
     BREAKS("lock-order", "concurrency", RULES("concurrency/one-model"),
            "executions take two locks in either order", .before = lock_in_turns),
-    BREAKS("second-refused", "concurrency", RULES("concurrency/one-model", "priority/mixed"),
+    BREAKS("second-refused", "concurrency",
+           RULES("concurrency/one-model", "priority/mixed", "concurrency/pairs"),
            "refuses an execution while another one runs", .before = refuse_second, .after = leave),
     BREAKS("concurrent-crash", "concurrency", RULES("concurrency/callbacks"),
            "crashes when two executions run at once", .before = enter, .after = crash_when_busy),
