@@ -112,19 +112,29 @@ void conform_not_applicable(struct conform *c, const char *format, ...)
 
 /* ---- preparing */
 
-struct conform_prepared conform_prepare(struct conform *c, enum hal_version entry,
-                                        const struct hal_model *model,
-                                        const struct hal_prepare_config *config)
+static struct conform_prepared prepare_by(struct conform *c, enum hal_version entry,
+                                          const struct hal_model *model,
+                                          const struct hal_prepare_config *config,
+                                          bool is_restoring)
 {
     struct driver_client *client = &c->state->client;
     struct client_end end;
 
     client->driver = c->driver; /* a rule may use several */
-    struct hal_prepared_model *p = driver_client_prepare(client, entry, model, config, &end);
+    struct hal_prepared_model *p =
+        (is_restoring ? driver_client_prepare_cached : driver_client_prepare)(client, entry, model,
+                                                                              config, &end);
     conform_must(!end.lacks_callback, "prepare_model fails and does not call its callback");
     const char *doing = c->state->progress->doing;
     require(c, !end.violation[0], "%s%s%s", doing, *doing ? ": " : "", end.violation);
     return (struct conform_prepared){ end.launched, end.status, p };
+}
+
+struct conform_prepared conform_prepare(struct conform *c, enum hal_version entry,
+                                        const struct hal_model *model,
+                                        const struct hal_prepare_config *config)
+{
+    return prepare_by(c, entry, model, config, false);
 }
 
 /* Whether every operation is supported; *ret_status: of the query. */
@@ -156,6 +166,7 @@ bool conform_supports(const struct conform *c, enum hal_version version,
 struct hal_prepared_model *conform_prepare_supported(struct conform *c,
                                                      const struct hal_model *model)
 {
+    struct hal_prepare_config config = client_default_preparation;
     const char *doing = c->state->progress->doing;
     enum hal_status s;
     uint32_t n;
@@ -164,7 +175,8 @@ struct hal_prepared_model *conform_prepare_supported(struct conform *c,
     require(c, s == HAL_NONE && n == model->main.n_operations,
             "%s, a valid model: get_supported_operations returns %s, for %u of %u operations",
             doing, hal_status_name(s), n == UINT32_MAX ? 0 : n, model->main.n_operations);
-    struct conform_prepared p = conform_prepare(c, c->version, model, &client_default_preparation);
+    config.priority = c->state->priority;
+    struct conform_prepared p = prepare_by(c, c->version, model, &config, c->state->is_restoring);
     require(c, p.launched == HAL_NONE,
             "%s, a valid model: prepare_model returns %s, expected NONE (the callback gets the "
             "failure of a model that is not supported)",
@@ -316,6 +328,8 @@ void conform_check(struct conform *c, const struct conform_rule *r,
     c->state->progress = progress;
     conform_doing(c, "%s", "");
     c->state->unsupported = 0;
+    c->state->is_restoring = false;
+    c->state->priority = HAL_PRIORITY_MEDIUM;
     if (!c->state->first) {
         c->state->first = calloc(1, sizeof *c->state->first);
         conform_must(c->state->first, "out of memory");

@@ -107,7 +107,8 @@ struct conform_prepared conform_prepare(struct conform *c, enum hal_version entr
                                         const struct hal_model *model,
                                         const struct hal_prepare_config *config);
 
-/* The same with the default configuration at the rule's version.  Returns NULL if the driver does
+/* The same with the default configuration at the rule's version, unless the state says otherwise
+ * (struct conform_state).  Returns NULL if the driver does
  * not support every operation; if no model of a rule is supported and nothing else is checked, the
  * rule is not applicable.  Checks that the preparation of a legal model launches, and succeeds if
  * the driver supports the model.  Messages name it by conform_doing(). */
@@ -162,6 +163,9 @@ struct conform_state {
     char one_unsupported[CONFORM_NAME];
     unsigned missing, known; /* a service's kinds of execution that it lacks, or was asked for: bit
                                 per conform_kinds */
+    /* How conform_prepare_supported() prepares models; reset before each rule. */
+    bool is_restoring; /* saves them to a cache and restores them, if the driver does */
+    enum hal_priority priority;
     struct conform_answers *first; /* the driver's, before the first rule; NULL: not asked yet */
     struct driver_client client;   /* prepares models */
 };

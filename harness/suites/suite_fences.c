@@ -19,12 +19,28 @@ enum { MANY = 24, DELAY_US = 20000, CHAIN = 8 };
 /* ---- one fenced execution */
 
 struct fenced {
+    struct hal_execution *reusable; /* that was computed; NULL: it was none */
     enum hal_status launched, status;
     int fence;
     struct hal_fenced_info *info;
     struct hal_timing since_launch, since_fences;
     uint64_t ended; /* clock_steady_ns() after its fence was signalled */
 };
+
+/* Whether this file's launches compute reusable executions. */
+static bool is_reusable;
+
+static enum hal_status compute(struct hal_prepared_model *p, const struct hal_request *r,
+                               const int *wait_for, uint32_t n,
+                               const struct hal_execution_config *config, uint64_t duration,
+                               struct fenced *f)
+{
+    enum hal_status s = p->methods->create_reusable_execution(p, r, config, &f->reusable);
+
+    conform_must(s == HAL_NONE && f->reusable, "create_reusable_execution fails");
+    return f->reusable->methods->execute_fenced(f->reusable, n, wait_for, HAL_NO_DEADLINE, duration,
+                                                &f->fence, &f->info);
+}
 
 static void launch(struct conform *c, struct hal_prepared_model *p, const struct conform_request *r,
                    const int *wait_for, uint32_t n, uint64_t duration, struct fenced *ret)
@@ -33,8 +49,10 @@ static void launch(struct conform *c, struct hal_prepared_model *p, const struct
 
     config.measure = true;
     *ret = (struct fenced){ .fence = HAL_NO_FENCE };
-    ret->launched = p->methods->execute_fenced(p, c->version, &r->hal, n, wait_for, &config,
-                                               duration, &ret->fence, &ret->info);
+    ret->launched = is_reusable
+                        ? compute(p, &r->hal, wait_for, n, &config, duration, ret)
+                        : p->methods->execute_fenced(p, c->version, &r->hal, n, wait_for, &config,
+                                                     duration, &ret->fence, &ret->info);
     EXPECT(c, (ret->launched == HAL_NONE) == (ret->info != NULL), "execute_fenced: %s %s an info",
            hal_status_name(ret->launched), ret->info ? "with" : "without");
     EXPECT(c, ret->launched == HAL_NONE || ret->fence == HAL_NO_FENCE,
@@ -69,11 +87,20 @@ static void expect_times(struct conform *c, const struct fenced *f)
            "durations of an execution that ends with %s", hal_status_name(f->status));
 }
 
+static void end_reusable(struct fenced *f)
+{
+    if (f->reusable)
+        f->reusable->methods->release(f->reusable);
+    f->reusable = NULL;
+}
+
 /* Waits for the execution's own fence, reads the info twice, and releases it. */
 static void finish(struct conform *c, struct fenced *f)
 {
-    if (!f->info)
+    if (!f->info) {
+        end_reusable(f);
         return;
+    }
     int ready = f->fence == HAL_NO_FENCE ? 1 : fence_wait(1, &f->fence, HAL_NO_TIME);
     f->ended = clock_steady_ns();
     f->status = f->info->methods->get_execution_info(f->info, &f->since_launch, &f->since_fences);
@@ -93,11 +120,14 @@ static void finish(struct conform *c, struct fenced *f)
     f->info = NULL;
     if (f->fence >= 0)
         close(f->fence);
+    end_reusable(f);
 }
 
-/* The model of all rules; false: there are no fenced executions. */
-static bool open_subject(struct conform *c, struct conform_subject *s)
+/* The model of all rules, which are called with data to launch reusable executions; false: there
+ * are no fenced executions. */
+static bool open_subject(struct conform *c, const void *data, struct conform_subject *s)
 {
+    is_reusable = data;
     conform_subject_open(c, conform_sum(c), s);
     if (s->prepared && s->prepared->methods->execute_fenced)
         return true;
@@ -205,8 +235,7 @@ static void many(struct conform *c, const void *data)
     static const uint32_t numbers[] = { 1, 2, 5, MANY };
     struct conform_subject s;
 
-    (void) data;
-    bool opened = open_subject(c, &s);
+    bool opened = open_subject(c, data, &s);
     for (int i = 0; opened && i < 2 * COUNT(numbers); i++) {
         struct waiting w = { .subject = &s,
                              .n = numbers[i / 2],
@@ -227,8 +256,7 @@ static void failed(struct conform *c, const void *data)
     static const uint32_t numbers[] = { 1, 3, 8 };
     struct conform_subject s;
 
-    (void) data;
-    bool opened = open_subject(c, &s);
+    bool opened = open_subject(c, data, &s);
     for (uint32_t i = 0; opened && i < COUNT(numbers); i++)
         for (uint32_t k = 0; k < numbers[i]; k += 2) {
             struct waiting w = { .subject = &s,
@@ -255,8 +283,7 @@ static void lasting(struct conform *c, const void *data)
     struct conform_subject s;
     struct fenced run;
 
-    (void) data;
-    bool opened = open_subject(c, &s);
+    bool opened = open_subject(c, data, &s);
     for (int i = 0; opened && i < 4; i++) {
         launch(c, s.prepared, &s.request, NULL, 0, HAL_NO_TIME, &run);
         int copy = run.fence >= 0 ? dup(run.fence) : -1;
@@ -299,6 +326,7 @@ static void large(struct conform_graph_subject *s)
 static void larger(struct conform *c, const void *data)
 {
     (void) data;
+    is_reusable = false;
     conform_not_applicable(c, "no fenced executions");
     conform_each_graph(c, false, large);
 }
@@ -310,8 +338,7 @@ static void signalled(struct conform *c, const void *data)
     struct fence f[2];
     struct fenced run;
 
-    (void) data;
-    if (open_subject(c, &s)) {
+    if (open_subject(c, data, &s)) {
         for (int i = 0; i < 2; i++) {
             conform_must(fence_open(&f[i]) == 0, "too many open files");
             fence_complete(&f[i], i == 0);
@@ -342,8 +369,7 @@ static void descriptors(struct conform *c, const void *data)
     struct fence f;
     struct fenced run;
 
-    (void) data;
-    if (open_subject(c, &s)) {
+    if (open_subject(c, data, &s)) {
         conform_must(fence_open(&f) == 0, "too many open files");
         fence_complete(&f, true);
         const int lists[][2] = { { -1, -1 }, { -2, f.wait }, { f.wait, -1 }, { 1 << 20, f.wait } };
@@ -372,8 +398,7 @@ static void durations(struct conform *c, const void *data)
     struct conform_subject s;
     struct fenced run;
 
-    (void) data;
-    bool opened = open_subject(c, &s);
+    bool opened = open_subject(c, data, &s);
     for (int i = 0; opened && i < COUNT(none); i++) {
         launch(c, s.prepared, &s.request, NULL, 0, none[i], &run);
         finish(c, &run);
@@ -429,8 +454,7 @@ static void early_release(struct conform *c, const void *data)
     struct conform_subject s;
     struct early e = { .subject = &s };
 
-    (void) data;
-    if (open_subject(c, &s)) {
+    if (open_subject(c, data, &s)) {
         conform_must(fence_open(&e.before) == 0, "too many open files");
         conform_in_threads(c, 2, release_early, &e);
         expect_result(c, &s, &e.run, "an execution whose info was released early");
@@ -498,8 +522,7 @@ static void chained(struct conform *c, const void *data)
     struct conform_subject s;
     struct chain k = { .subject = &s };
 
-    (void) data;
-    if (open_subject(c, &s)) {
+    if (open_subject(c, data, &s)) {
         conform_must(fence_open(&k.before) == 0, "too many open files");
         open_chain(&k);
         conform_in_threads(c, 2, run_chain, &k);
@@ -549,8 +572,7 @@ static void never_signalled(struct conform *c, const void *data)
     struct conform_subject s;
     struct never n = { .subject = &s };
 
-    (void) data;
-    bool opened = open_subject(c, &s);
+    bool opened = open_subject(c, data, &s);
     conform_subject_close(&s);
     if (!opened)
         return;
@@ -580,6 +602,23 @@ static void never_signalled(struct conform *c, const void *data)
     conform_subject_close(&s);
 }
 
+/* ---- the same with reusable executions */
+
+typedef void check_fences(struct conform *c, const void *data);
+
+static void reusable(struct conform *c, const void *data)
+{
+    static check_fences *const rules[] = { many, failed, signalled, descriptors, lasting, chained };
+    struct conform_subject s;
+
+    bool opened =
+        open_subject(c, data, &s) &&
+        conform_can_run(c, s.prepared, conform_kind_named("reusable, fenced"), c->version);
+    conform_subject_close(&s);
+    for (int i = 0; opened && i < COUNT(rules); i++)
+        rules[i](c, &is_reusable);
+}
+
 static const struct conform_rule rules_of_file[] = {
     { "fenced", "many", HAL_1_3, 0,
       "an execution waits for all its fences, which the client may close after the call", many },
@@ -598,6 +637,8 @@ static const struct conform_rule rules_of_file[] = {
       "an info may be released before the fence is signalled", early_release },
     { "fenced", "data", HAL_1_3, 0, "an execution reads what the execution before it has written",
       chained },
+    { "fenced", "reusable", HAL_FL8, 0,
+      "reusable executions wait for fences and signal their own as others do", reusable },
     { "fenced", "never", HAL_1_3, 0,
       "model and driver can be released while an execution waits for a fence", never_signalled },
 };

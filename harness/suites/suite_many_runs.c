@@ -1,6 +1,5 @@
 /* Many executions of one model: the results stay right, and nothing is lost that the process has
  * only so much of. */
-#include <dirent.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include "harness/conform/cache_files.h"
 #include "harness/conform/conform_models.h"
 #include "harness/conform/conform_requests.h"
+#include "harness/conform/conform_usage.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 
@@ -72,68 +72,6 @@ static void pauses(struct conform *c, const void *data)
 
 /* ---- what the process has only so much of */
 
-struct usage {
-    long descriptors, threads, mappings, resident_mib;
-};
-
-static long count_entries(const char *folder)
-{
-    DIR *d = opendir(folder);
-    long n = 0;
-
-    while (d && readdir(d))
-        n++;
-    if (d)
-        closedir(d);
-    return n;
-}
-
-static long count_mappings(void)
-{
-    FILE *f = fopen("/proc/self/maps", "r");
-    long n = 0;
-
-    for (int byte; f && (byte = fgetc(f)) != EOF;)
-        n += byte == '\n';
-    if (f)
-        fclose(f);
-    return n;
-}
-
-static long count_resident_mib(void)
-{
-    FILE *f = fopen("/proc/self/statm", "r");
-    long size, resident = 0;
-
-    if (f && fscanf(f, "%ld %ld", &size, &resident) != 2)
-        resident = 0;
-    if (f)
-        fclose(f);
-    return resident * sysconf(_SC_PAGESIZE) >> 20;
-}
-
-static struct usage usage(void)
-{
-    return (struct usage){ count_entries("/proc/self/fd"), count_entries("/proc/self/task"),
-                           count_mappings(), count_resident_mib() };
-}
-
-/* Fewer than one descriptor, thread and mapping in ten calls; memory: allocators keep some. */
-static void expect_usage(struct conform *c, const struct usage *before, long n, const char *what)
-{
-    const long most = n / 10, most_mib = 128;
-    struct usage after = usage();
-
-    EXPECT(c, after.descriptors - before->descriptors < most, "%ld %s: %ld descriptors more", n,
-           what, after.descriptors - before->descriptors);
-    EXPECT(c, after.threads - before->threads < most, "%ld %s: %ld threads more", n, what,
-           after.threads - before->threads);
-    EXPECT(c, after.mappings - before->mappings < most, "%ld %s: %ld mappings more", n, what,
-           after.mappings - before->mappings);
-    EXPECT(c, after.resident_mib - before->resident_mib < most_mib, "%ld %s: %ld MiB more", n, what,
-           after.resident_mib - before->resident_mib);
-}
-
 /* False: the driver is not in this process, or does not support the model. */
 static bool open_subject(struct conform *c, struct conform_subject *s)
 {
@@ -152,10 +90,10 @@ static void resources(struct conform *c, const void *data)
     if (open_subject(c, &s)) {
         for (int run = 0; run < WARM_RUNS; run++)
             run_once(c, &s, run);
-        struct usage before = usage();
+        struct conform_usage before = conform_usage_now();
         for (int run = 0; run < RUNS; run++)
             run_once(c, &s, run);
-        expect_usage(c, &before, RUNS, "executions");
+        conform_expect_usage(c, &before, RUNS, "executions");
     }
     conform_subject_close(&s);
 }
@@ -185,6 +123,18 @@ static void reject_models(struct conform *c, struct conform_subject *s)
     struct conform_prepared p =
         conform_prepare(c, c->version, &invalid, &client_default_preparation);
     EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, "a model without outputs");
+}
+
+/* Each ends with MISSED_DEADLINE, unless the driver ignores deadlines. */
+static void miss_deadlines(struct conform *c, struct conform_subject *s)
+{
+    struct hal_execution_config config = client_config();
+
+    config.deadline = 1;
+    for (int k = 0; k < conform_n_kinds; k++)
+        if (conform_can_run(c, s->prepared, &conform_kinds[k], c->version) &&
+            c->version >= conform_kinds[k].deadlines)
+            conform_kinds[k].run(s->prepared, c->version, &s->request, &config);
 }
 
 static void make_burst(struct conform *c, struct conform_subject *s)
@@ -268,6 +218,7 @@ static const struct other_call {
 } other_calls[] = {
     { "requests that are rejected", reject_requests, 600, 20 },
     { "models that are rejected", reject_models, 600, 20 },
+    { "executions whose deadline has passed", miss_deadlines, 600, 20 },
     { "bursts", make_burst, 600, 20 },
     { "reusable executions", make_reusable, 600, 20 },
     { "buffers", make_buffer, 600, 20 },
@@ -287,10 +238,10 @@ static void other_resources(struct conform *c, const void *data)
             conform_doing(c, "%d %s", o->n, o->what);
             for (int k = 0; k < o->warm; k++)
                 o->call(c, &s);
-            struct usage before = usage();
+            struct conform_usage before = conform_usage_now();
             for (int k = 0; k < o->n; k++)
                 o->call(c, &s);
-            expect_usage(c, &before, o->n, o->what);
+            conform_expect_usage(c, &before, o->n, o->what);
         }
     conform_subject_close(&s);
 }

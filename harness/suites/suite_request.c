@@ -78,7 +78,7 @@ static void valid(struct conform *c, const void *data)
 /* ---- removed arguments */
 
 static void refuse(struct conform *c, const struct conform_model *m, struct hal_prepared_model *p,
-                   struct conform_request *r, uint32_t at)
+                   struct conform_request *r, uint32_t at, const char *change)
 {
     struct hal_execution_config config = client_config();
 
@@ -88,13 +88,13 @@ static void refuse(struct conform *c, const struct conform_model *m, struct hal_
         config.measure = (at + (uint32_t) k) % 2 && c->version >= HAL_1_2;
         enum hal_status s = conform_kinds[k].run(p, c->version, r, &config);
         EXPECT(c, s == HAL_INVALID_ARGUMENT && conform_result_is_empty(&r->result),
-               "%s, argument %u removed, %s execution: %s, %u shapes, expected INVALID_ARGUMENT "
+               "%s, argument %u %s, %s execution: %s, %u shapes, expected INVALID_ARGUMENT "
                "without shapes and durations",
-               m->name, at, conform_kinds[k].name, hal_status_name(s), r->result.n_shapes);
+               m->name, at, change, conform_kinds[k].name, hal_status_name(s), r->result.n_shapes);
         EXPECT(c, !conform_kinds[k].launches || r->launch == HAL_INVALID_ARGUMENT,
-               "%s, argument %u removed, %s execution: the call returns %s, expected "
+               "%s, argument %u %s, %s execution: the call returns %s, expected "
                "INVALID_ARGUMENT",
-               m->name, at, conform_kinds[k].name, hal_status_name(r->launch));
+               m->name, at, change, conform_kinds[k].name, hal_status_name(r->launch));
     }
 }
 
@@ -111,7 +111,7 @@ static void refuse_without_inputs(struct conform *c, const struct conform_model 
     for (uint32_t i = 0; i < m->hal.main.n_inputs; i++) {
         conform_request(&m->example, a, &r);
         drop(r.inputs, r.hal.n_inputs--, i);
-        refuse(c, m, p, &r, i);
+        refuse(c, m, p, &r, i, "removed");
     }
 }
 
@@ -123,7 +123,7 @@ static void refuse_without_outputs(struct conform *c, const struct conform_model
     for (uint32_t i = 0; i < m->hal.main.n_outputs; i++) {
         conform_request(&m->example, a, &r);
         drop(r.outputs, r.hal.n_outputs--, i);
-        refuse(c, m, p, &r, i);
+        refuse(c, m, p, &r, i, "removed");
     }
 }
 
@@ -137,6 +137,41 @@ static void missing_output(struct conform *c, const void *data)
 {
     (void) data;
     each_model(c, refuse_without_outputs);
+}
+
+/* ---- additional arguments: the last one twice */
+
+static struct hal_argument *with_one_more(struct arena *a, const struct hal_argument *list,
+                                          uint32_t n)
+{
+    struct hal_argument *longer = arena_alloc(a, n + 1, sizeof *longer);
+
+    conform_must(longer, "out of memory");
+    memcpy(longer, list, n * sizeof *longer);
+    longer[n] = list[n - 1];
+    return longer;
+}
+
+static void refuse_with_more(struct conform *c, const struct conform_model *m,
+                             struct hal_prepared_model *p, struct arena *a)
+{
+    const uint32_t n_in = m->hal.main.n_inputs, n_out = m->hal.main.n_outputs;
+    struct conform_request r;
+
+    for (int outputs = n_in == 0; outputs < 2; outputs++) {
+        conform_request(&m->example, a, &r);
+        if (outputs)
+            r.hal.outputs = with_one_more(a, r.outputs, r.hal.n_outputs++);
+        else
+            r.hal.inputs = with_one_more(a, r.inputs, r.hal.n_inputs++);
+        refuse(c, m, p, &r, outputs ? n_out : n_in, "added");
+    }
+}
+
+static void additional(struct conform *c, const void *data)
+{
+    (void) data;
+    each_model(c, refuse_with_more);
 }
 
 /* ---- a null fence */
@@ -279,6 +314,8 @@ static const struct conform_rule rules_of_file[] = {
       true },
     { "request", "R2", HAL_1_0, 0, "rejects a request with an output removed", missing_output, NULL,
       true },
+    { "request", "additional", HAL_1_0, 0, "rejects a request with an additional argument",
+      additional, NULL, true },
     { "request", "R3", HAL_1_3, 0,
       "execute_fenced rejects a null fence and a descriptor that is not open", null_fence, NULL,
       true },

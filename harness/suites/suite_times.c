@@ -9,6 +9,7 @@
 #include "harness/conform/cache_files.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
+#include "harness/conform/conform_usage.h"
 #include "sim/base/process_clock.h"
 
 static bool is_missed(enum hal_status s)
@@ -565,6 +566,33 @@ static void prompt(struct conform *c, const void *data)
     conform_subject_close(&s);
 }
 
+/* ---- many time-outs: what a loop has allocated is freed when it ends so, too */
+
+enum { LOST_RUNS = 600, LOST_WARM = 20 };
+
+static void lost(struct conform *c, const void *data)
+{
+    static const struct timed_loop at_once = { &endless, 0, MISSES };
+    struct conform_usage before = { 0 };
+    struct conform_subject s;
+
+    (void) data;
+    if (c->is_remote) {
+        conform_not_applicable(c, "the driver is in another process");
+        return;
+    }
+    if (!open_loop(c, &endless, &s))
+        return;
+    for (int i = 0; i < LOST_WARM + LOST_RUNS; i++) {
+        if (i == LOST_WARM)
+            before = conform_usage_now();
+        run_loop(c, &s, &at_once, &conform_kinds[c->version > HAL_1_3 ? 0 : i % 2],
+                 HAL_NO_DEADLINE);
+    }
+    conform_expect_usage(c, &before, LOST_RUNS, "loops that exceed their time-out");
+    conform_subject_close(&s);
+}
+
 /* ---- long time-outs: one execution, if the driver does not simulate a slower device, whose
  * seconds take longer than real ones */
 
@@ -657,6 +685,7 @@ static const struct conform_rule rules_of_file[] = {
       &finite_loops },
     { "loop-timeout", "prompt", HAL_1_3, 0,
       "with a short time-out a loop without end ends soon; the model can run again", prompt },
+    { "stress", "loops", HAL_1_3, 0, "nothing is lost by loops that exceed their time-out", lost },
     { "loop-timeout", "default", HAL_1_3, 0,
       "a loop without end ends after the default time-out of 2 s", long_timeout, &default_timeout },
     { "loop-timeout", "clamped", HAL_1_3, 0,

@@ -101,6 +101,98 @@ static void questions(struct conform *c, const void *data)
     arena_free(a);
 }
 
+/* ---- executions of all models: the same one, and others, on several threads */
+
+enum { EXECUTING = 4, AT_ONCE = 6 };
+
+struct models_at_once {
+    const struct conform_model *model[AT_ONCE];
+    struct hal_prepared_model *prepared[AT_ONCE];
+    const struct conform_kind *kind;
+    struct tensor *first[AT_ONCE]; /* the outputs of an execution alone */
+    struct conform_request request[EXECUTING][AT_ONCE];
+    int n;
+};
+
+static void execute_beside(struct conform *c, const struct models_at_once *m,
+                           struct conform_request *r, int i)
+{
+    const struct hal_execution_config config = client_config();
+
+    memset(r->pool[1].memory.address, 0x55, r->pool[1].memory.size);
+    enum hal_status s = conform_run_beside(m->kind, m->prepared[i], c->version, r, &config);
+    EXPECT(c, s == HAL_NONE && conform_outputs_are(r, m->first[i]),
+           "%s beside executions of this and other models: %s, or other results than alone",
+           m->model[i]->name, hal_status_name(s));
+}
+
+/* Each model several times on all threads, then every thread another one. */
+static void execute_all(struct conform *c, unsigned index, void *user)
+{
+    enum { OF_ONE = 10 };
+    struct models_at_once *m = user;
+
+    for (int k = 0; k < OF_ONE * m->n; k++)
+        execute_beside(c, m, &m->request[index][k / OF_ONE], k / OF_ONE);
+    for (int k = 0; k < m->n; k++) {
+        const int i = (k + (int) index) % m->n;
+        execute_beside(c, m, &m->request[index][i], i);
+    }
+}
+
+/* Adds the model, unless it cannot be executed or its results change by themselves. */
+static void add_model(struct conform *c, struct models_at_once *m,
+                      const struct conform_model *model, struct arena *a)
+{
+    const struct hal_execution_config config = client_config();
+    const uint32_t n_outputs = model->hal.main.n_outputs;
+    const int i = m->n;
+    struct hal_prepared_model *p = conform_prepare_supported(c, &model->hal);
+
+    if (!p)
+        return;
+    for (unsigned t = 0; t < EXECUTING; t++)
+        conform_request(&model->example, a, &m->request[t][i]);
+    struct conform_request *r = &m->request[0][i];
+    if (m->kind->run(p, c->version, r, &config) != HAL_NONE) {
+        p->methods->release(p);
+        return;
+    }
+    m->first[i] = arena_copy(a, model->example.expected, n_outputs * sizeof *m->first[i]);
+    for (uint32_t k = 0; k < n_outputs; k++)
+        m->first[i][k].data = arena_copy(a, conform_request_value(r, &r->outputs[k]),
+                                         tensor_bytes(&model->example.expected[k]));
+    m->model[i] = model;
+    m->prepared[i] = p;
+    m->n++;
+}
+
+static void models_at_once(struct conform *c, const void *data)
+{
+    struct models_at_once m = { .kind = &conform_kinds[c->version < HAL_1_2] };
+    struct arena *a = arena_new(0);
+
+    (void) data;
+    for (int i = 0; i < conform_n_built_in; i++) {
+        const struct conform_model *model = &conform_models[i];
+        if (conform_is_mine(c, (uint32_t) i / AT_ONCE) && conform_model_is_of(model, c) &&
+            conform_request_is_specified(&model->example) &&
+            (!c->is_remote || i / AT_ONCE % 8 == 0))
+            add_model(c, &m, model, a);
+        if (m.n < AT_ONCE && i + 1 < conform_n_built_in)
+            continue;
+        if (m.n)
+            conform_in_threads(c, EXECUTING, execute_all, &m);
+        while (m.n > 0) {
+            m.n--;
+            m.prepared[m.n]->methods->release(m.prepared[m.n]);
+        }
+        arena_free(a);
+        a = arena_new(0);
+    }
+    arena_free(a);
+}
+
 /* ---- two executions at once, which no shortage of resources excuses */
 
 enum { PAIR = 2, PAIR_RUNS = 60 };
@@ -260,6 +352,9 @@ static const struct conform_rule rules_of_file[] = {
     { "concurrency", "questions", HAL_1_0, 0,
       "the supported operations of a model do not depend on what other threads ask about",
       questions },
+    { "concurrency", "models", HAL_1_0, 0,
+      "results of every model do not depend on executions of this and other models", models_at_once,
+      NULL, true },
     { "concurrency", "pairs", HAL_1_0, 0,
       "two executions of one model at once succeed, in each pair of kinds", pairs },
     { "concurrency", "allocating", HAL_1_3, 0,

@@ -46,6 +46,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(stress)                                                                                \
     FILE_OF(threads)                                                                               \
     FILE_OF(together)                                                                              \
+    FILE_OF(variants)                                                                              \
     FILE_OF(consistency)                                                                           \
     FILE_OF(repeats)                                                                               \
     FILE_OF(kinds)                                                                                 \

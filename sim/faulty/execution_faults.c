@@ -553,8 +553,9 @@ static enum hal_status reusable_ignores_deadline(struct hal_execution *self, uin
 /* ---- the rows */
 
 static const struct fault rows[] = {
-    ACCEPTS("arguments-unchecked", "request", RULES("request/R1", "request/R2"),
-            "accepts requests with a missing input or output", UNCHECKED(ARGUMENTS)),
+    ACCEPTS("arguments-unchecked", "request",
+            RULES("request/R1", "request/R2", "request/additional"),
+            "accepts requests with a missing or an additional argument", UNCHECKED(ARGUMENTS)),
     ACCEPTS("pool-index-unchecked", "request", RULES("request/ranges"),
             "accepts pool indexes that are out of range", UNCHECKED(POOL)),
     ACCEPTS("region-unchecked", "request", RULES("request/ranges"),

@@ -176,6 +176,8 @@ bool faulty_has_token(struct faulty_driver *d, uint32_t token);
 /* sim/faulty/state_faults.c: changes a byte of the first output, if that is in client memory, of an
  * execution that has succeeded. */
 void spoil_output(const struct faulty_call *x);
+/* Likewise: loses 1 MiB. */
+void leak_memory(struct faulty_call *x);
 
 /* Rows of the fault table. */
 extern const struct fault_group driver_faults, execution_faults, memory_faults, model_faults,

@@ -60,6 +60,53 @@ static enum hal_status answer_in_shared_array(struct hal_driver *self, enum hal_
     return status;
 }
 
+/* ---- priorities */
+
+static void note_high(struct faulty_preparation *p)
+{
+    atomic_store(&p->driver->state, p->config.priority == HAL_PRIORITY_HIGH);
+}
+
+static void spoil_high(struct faulty_call *x)
+{
+    if (atomic_load(&x->model->driver->state))
+        spoil_output(x);
+}
+
+/* ---- executions at the same time share a context */
+
+static void enter_context(struct faulty_call *x)
+{
+    atomic_fetch_add(&x->model->driver->state, 1);
+    nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
+}
+
+static void leave_context(struct faulty_call *x)
+{
+    if (atomic_fetch_sub(&x->model->driver->state, 1) > 1)
+        spoil_output(x);
+}
+
+/* ---- loops, fences of reusable executions */
+
+static void lose_loop(struct faulty_call *x)
+{
+    if (x->config.deadline == HAL_NO_DEADLINE &&
+        (x->status == HAL_MISSED_DEADLINE_TRANSIENT || x->status == HAL_MISSED_DEADLINE_PERSISTENT))
+        leak_memory(x);
+}
+
+static enum hal_status reusable_without_fences(struct hal_execution *self, uint32_t n_wait_for,
+                                               const int *wait_for, uint64_t deadline,
+                                               uint64_t duration, int *ret_fence,
+                                               struct hal_fenced_info **ret_info)
+{
+    struct hal_execution *e = ((struct faulty_reusable *) self)->inner;
+
+    (void) n_wait_for, (void) wait_for;
+    return e->methods->execute_fenced(e, 0, NULL, deadline, duration, ret_fence, ret_info);
+}
+
 /* ---- at most five prepared models */
 
 enum { MOST_MODELS = 5 };
@@ -153,5 +200,16 @@ static const struct fault rows[] = {
     BREAKS("version-after-rejection", "property", RULES("request/R1"),
            "get_version_string returns another text after a request was rejected",
            .after = note_invalid, .driver = { .get_version_string = version_after_rejection }),
+    BREAKS("high-priority-wrong", "priority", RULES("priority/high"),
+           "executions after a preparation with high priority are wrong", .preparing = note_high,
+           .after = spoil_high),
+    BREAKS("context-shared", "concurrency", RULES("concurrency/models"),
+           "executions at the same time are wrong", .before = enter_context,
+           .after = leave_context),
+    BREAKS("loop-leak", "resources", RULES("stress/loops"),
+           "each loop that exceeds its time-out loses 1 MiB", .after = lose_loop),
+    BREAKS("reusable-fences-ignored", "fence", RULES("fenced/reusable"),
+           "reusable executions do not wait for fences",
+           .reusable = { .execute_fenced = reusable_without_fences }),
 };
 const struct fault_group repeat_faults = { rows, COUNT(rows) };

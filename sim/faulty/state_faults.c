@@ -222,7 +222,7 @@ static void keep_bytes(struct saved_file *kept, const uint8_t *bytes, size_t len
         memcpy(kept->bytes, bytes, length);
 }
 
-static void leak_memory(struct faulty_call *x)
+void leak_memory(struct faulty_call *x)
 {
     enum { LEAK = 1 << 20 };
     static void *volatile last; /* so that the compiler keeps the allocation */
@@ -724,9 +724,9 @@ static const struct fault rows[] = {
            "the first execution of a prepared model is wrong", .after = spoil_first),
     BREAKS("second-wrong", "consistency", RULES("stress/results"),
            "the second execution of a prepared model is wrong", .after = spoil_second),
-    BREAKS("restored-wrong", "cache", RULES("cache/C1"),
+    BREAKS("restored-wrong", "cache", RULES("cache/C1", "cache/restored"),
            "models restored from a cache compute otherwise", .after = spoil_restored),
-    BREAKS("low-priority-wrong", "priority", RULES("priority/results"),
+    BREAKS("low-priority-wrong", "priority", RULES("priority/results", "priority/low"),
            "executions after a preparation with low priority are wrong", .preparing = note_priority,
            .after = spoil_noted),
     BREAKS("low-priority-lost", "priority", RULES("priority/waiting"),
