@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/model/op.h"
 #include "harness/conform/conform_graphs.h"
 #include "harness/conform/conform_judge.h"
 #include "sim/client/hal_calls.h"
@@ -241,12 +242,23 @@ static void judge_large(struct conform *c, const struct conform_model *m,
     judge_changed(c, m, p, j, enlarge, "large inputs");
 }
 
-/* Models with exact results only: in others an infinity may become a number that is none, of which
- * NNAPI does not say what it is compared or converted to. */
+/* Whether the model is a single operation of one input and one output, both in floating point: it
+ * computes each element by itself. */
+static bool is_unary(const struct conform_model *m)
+{
+    const struct hal_subgraph *g = &m->hal.main;
+    const struct op *op = g->n_operations == 1 ? op_find(g->operations[0].type) : NULL;
+
+    return op && op->n_in == 1 && op->n_out == 1 && g->n_inputs == 1 && g->n_outputs == 1 &&
+           g->operands[g->inputs[0]].type == g->operands[g->outputs[0]].type;
+}
+
+/* Models with exact results and unary operations only: in others an infinity may become a number
+ * that is none, of which NNAPI does not say what it is compared or converted to. */
 static void judge_infinite(struct conform *c, const struct conform_model *m,
                            struct hal_prepared_model *p, struct conform_judge *j)
 {
-    if (m->is_exact)
+    if (m->is_exact || is_unary(m))
         judge_changed(c, m, p, j, make_infinite, "infinite inputs");
 }
 
