@@ -122,12 +122,14 @@ int finish_example(struct builder *b, struct example *ret_example)
         return -1;
     struct graph_value **output = input + b->n_graph_values;
 
-    /* inputs in operand order; outputs: results that no operation reads, and a few that are read */
+    /* inputs in operand order; outputs: results that no operation reads, and a few or all of those
+     * that are read */
+    uint32_t extra = rng_percent(b->rng, b->weights->all_outputs) ? 100 : b->weights->extra_output;
     for (uint32_t i = 0; i < b->n_graph_values; i++) {
         struct graph_value *k = b->known[i];
         if (k->life == LIFE_INPUT)
             input[n_input++] = k;
-        if (k->result && (k->uses == 0 || rng_percent(b->rng, b->weights->extra_output)))
+        if (k->result && (k->uses == 0 || rng_percent(b->rng, extra)))
             output[n_output++] = k;
     }
     TRY(finish_graph(b, input, n_input, output, n_output, &b->model->graph[0]));

@@ -58,7 +58,7 @@ static bool accept_weight(struct builder *b, const struct op *op)
 
 static const struct op_rows *pick_any(struct builder *b, const struct op_list *list)
 {
-    const struct op *only = b->only || b->n_operations ? b->only : b->first;
+    const struct op *only = b->only ? b->only : b->first;
 
     for (uint32_t i = 0; i < list->n && only; i++)
         if (list->op[i].op == only)
@@ -130,7 +130,7 @@ static enum dtype pick_type(struct builder *b)
             return (enum dtype) type;
 }
 
-/* A row for the first operation, before any value exists. */
+/* A row for an operation whose first operand is not chosen beforehand. */
 static const struct row *pick_first(struct builder *b)
 {
     enum dtype type = pick_type(b);
@@ -150,8 +150,9 @@ static const struct row *pick_first(struct builder *b)
 static int try_step(struct builder *b)
 {
     struct draft d;
-    struct graph_value *k = b->n_operations ? grow_pick(b) : NULL;
-    const struct row *row = b->n_operations ? k ? pick_row(b, k) : NULL : pick_first(b);
+    bool begins = b->n_operations == 0 || b->first;
+    struct graph_value *k = begins ? NULL : grow_pick(b);
+    const struct row *row = begins ? pick_first(b) : k ? pick_row(b, k) : NULL;
 
     if (!row)
         return -1;
@@ -227,13 +228,32 @@ static int try_control(struct builder *b)
     return -1;
 }
 
+/* An operation that takes one of the graph's types, each as likely as any other. */
+static const struct op *pick_next(struct builder *b)
+{
+    for (int i = 0; i < TRIES_ROW; i++) {
+        const struct op *op = op_table[rng_below(b->rng, (uint32_t) op_table_n)];
+        if (!randgraph_weight_of(b->weights, op))
+            continue;
+        for (int type = 0; type < DT_COUNT; type++)
+            for (uint32_t k = 0; of_theme(b, (enum dtype) type) && k < b->rows->first[type].n; k++)
+                if (b->rows->first[type].op[k].op == op)
+                    return op;
+    }
+    return NULL;
+}
+
 static int step(struct builder *b)
 {
     struct rng *r = b->rng;
     bool control = b->control && b->n_operations && rng_percent(r, b->weights->control);
 
+    if (b->n_operations)
+        b->first = NULL;
     if ((control || b->only_control) && try_control(b) == 0)
         return 0;
+    if (b->n_operations && b->depth == 0 && !b->only && rng_percent(r, b->weights->any_next))
+        b->first = pick_next(b);
     int tries = b->within ? TRIES_STEP / 2 : TRIES_STEP;
     for (int i = 0; i < tries && !b->only_control; i++) {
         if (i > tries / 2)

@@ -113,7 +113,7 @@ struct builder {
     const struct op *only;        /* the only operation of the main graph; NULL: any of rows */
     bool only_control;            /* the main graph consists of IF and WHILE */
     bool branches, loops;         /* IF and WHILE may be drawn, where control flow is */
-    const struct op *first;       /* the first operation, if it can be drawn; NULL: any */
+    const struct op *first;       /* the next operation, if it can be drawn; NULL: any */
     uint32_t most_weight;         /* largest weight of an operation */
     uint32_t attempt;             /* varies repeated choices when a fuzzer's bytes are used up */
     bool lenient;                 /* results whose elements are all equal are kept */

@@ -17,6 +17,10 @@ int check_parts(struct check *c, struct why *w);
 struct check_result check_part(const struct example *part, struct target *t,
                                const struct variation *v);
 
+/* Whether a random graph is judged so although its outputs are compared: a quarter of them, the
+ * same ones in every run, because it costs as much as the rest of the case. */
+bool per_op_check_is_drawn(const char *name);
+
 /* After PASS or UNDECIDED in check_judge() by bound: where c->by_layers is set, or no element could
  * be compared, runs the operations one by one.  The first that does not conform becomes the verdict
  * of the case, and is blamed; operations that the driver does not support alone are skipped.

@@ -7,6 +7,7 @@
 
 #include "golden/base/logging.h"
 #include "golden/base/trace.h"
+#include "harness/check/per_op_check.h"
 #include "harness/run/campaign_worker.h"
 #include "harness/run/devices.h"
 #include "reports/reports.h"
@@ -148,7 +149,7 @@ static void run_targets(struct worker_state *s, const struct example *e, uint64_
         return;
     }
     variation_choose(&check, &c->cases->ways);
-    check.by_layers = c->cases->spec != NULL; /* real models are deep */
+    check.by_layers = c->cases->spec || per_op_check_is_drawn(e->name); /* files: deep models */
     if (first < c->n_targets) {
         worker_mark(s, PHASE_REFERENCE, first);
         find_reference(&check);
