@@ -330,6 +330,7 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
     d->call.typing = d->typing;
     d->call.arg = d->arg;
     d->limits = b->support ? support_row(b->support, row->id) : b->within;
+    b->call_values = rng_percent(b->rng, b->weights->call_profile) ? profile_any(b) : VALUES_MIX;
     TRY(list_roles(d, row->role));
 
     /* the layout before all operands: the pattern letters of images depend on it */

@@ -31,16 +31,22 @@ static const uint8_t shares[VALUES_END][N_CLASSES] = {
     [VALUES_ADVERSARIAL] = { [WIDE] = 20, [LARGE] = 45, [SHIFTED] = 25, [SPARSE] = 10 },
 };
 
-static enum value_class draw_class(struct builder *b, const struct role *r)
+enum randgraph_values profile_any(struct builder *b)
 {
     const struct randgraph_weights *w = b->weights;
-    uint32_t weight[VALUES_END] = { 0, w->profile_uniform, w->profile_edge, w->profile_exact,
-                                    w->profile_adversarial };
-    enum randgraph_values profile = b->values;
+    const uint32_t weight[VALUES_END] = { 0, w->profile_uniform, w->profile_edge, w->profile_exact,
+                                          w->profile_adversarial };
+
+    return (enum randgraph_values) draw_weighted(b->rng, weight, VALUES_END);
+}
+
+static enum value_class draw_class(struct builder *b, const struct role *r)
+{
+    enum randgraph_values profile = b->values == VALUES_MIX ? b->call_values : b->values;
     uint32_t k = 0;
 
     if (profile == VALUES_MIX)
-        profile = (enum randgraph_values) draw_weighted(b->rng, weight, VALUES_END);
+        profile = profile_any(b);
     if (profile == VALUES_ADVERSARIAL && r->likes && rng_percent(b->rng, 60))
         return r->likes & LIKES_LARGE ? LARGE : r->likes & LIKES_SHIFTED ? SHIFTED : WHOLE;
     k = rng_below(b->rng, 100);

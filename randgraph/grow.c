@@ -3,7 +3,7 @@
 
 #include "randgraph/randgraph_internal.h"
 
-enum { TRIES_ROW = 16, TRIES_STEP = 40, FEW_KEEPERS = 8 };
+enum { TRIES_ROW = 16, TRIES_STEP = 40, FEW_KEEPERS = 8, SURE_OPERANDS = 8 };
 
 /* 0..n-1.  Varies with each attempt even when a fuzzer's bytes are used up and draw only 0. */
 static uint32_t below_varied(struct builder *b, uint32_t n)
@@ -120,20 +120,34 @@ static const struct row *pick_row(struct builder *b, const struct graph_value *k
     return NULL;
 }
 
-/* One of the graph's types, all equally likely. */
-static enum dtype pick_type(struct builder *b)
+/* One of the types, all equally likely. */
+static enum dtype pick_type(struct builder *b, uint32_t types)
 {
-    uint32_t skip = rng_below(b->rng, (uint32_t) __builtin_popcount(b->types)), type = 0;
+    uint32_t skip = rng_below(b->rng, (uint32_t) __builtin_popcount(types)), type = 0;
 
     for (;; type++)
-        if ((b->types >> type & 1) && skip-- == 0)
+        if ((types >> type & 1) && skip-- == 0)
             return (enum dtype) type;
+}
+
+/* The types of its first tensor with which the operation can be drawn: those of the graph, or
+ * others where it has none of them and the options allow any type. */
+static uint32_t types_of_first(const struct builder *b, const struct op *op)
+{
+    uint32_t types = 0;
+
+    for (int type = 0; type < DT_COUNT; type++)
+        for (uint32_t i = 0; i < b->rows->first[type].n; i++)
+            if (b->rows->first[type].op[i].op == op)
+                types |= 1u << type;
+    return types & b->types || b->options->dtypes ? types & b->types : types;
 }
 
 /* A row for an operation whose first operand is not chosen beforehand. */
 static const struct row *pick_first(struct builder *b)
 {
-    enum dtype type = pick_type(b);
+    uint32_t types = b->first ? types_of_first(b, b->first) : 0;
+    enum dtype type = pick_type(b, types ? types : b->types);
 
     if (b->forced)
         return b->forced;
@@ -199,10 +213,10 @@ static uint32_t count_keepers(const struct builder *b, enum dtype type)
 static int add_input(struct builder *b)
 {
     static const struct role any = { .dims = "?" };
-    enum dtype type = pick_type(b);
+    enum dtype type = pick_type(b, b->types);
 
     for (int i = 0; i < TRIES_ROW && count_keepers(b, type) < FEW_KEEPERS; i++)
-        type = pick_type(b); /* few operations, or none, preserve the rarest types */
+        type = pick_type(b, b->types); /* few operations, or none, preserve the rarest types */
     struct graph_value *k = graph_value_new(b, type, LIFE_INPUT);
     if (!k)
         return -1;
@@ -228,17 +242,38 @@ static int try_control(struct builder *b)
     return -1;
 }
 
-/* An operation that takes one of the graph's types, each as likely as any other. */
+/* Any operation of the set, or of the catalogue where it has none. */
+static const struct op *draw_op(struct builder *b)
+{
+    const struct randgraph_ops *set = &b->options->only;
+    uint32_t n = randgraph_ops_count(set);
+    uint32_t k = rng_below(b->rng, n ? n : (uint32_t) op_table_n);
+
+    for (int i = 0; n; i++)
+        if (randgraph_ops_has(set, op_table[i]) && k-- == 0)
+            return op_table[i];
+    return op_table[k];
+}
+
+const struct op *grow_any(struct builder *b)
+{
+    for (;;) {
+        const struct op *op = draw_op(b);
+        if ((int) rng_below(b->rng, SURE_OPERANDS) < op->n_in + 2)
+            return op;
+        /* a fuzzer's bytes that are used up draw the first operation */
+        if (b->rng->bytes && b->rng->bytes == b->rng->end)
+            return op;
+    }
+}
+
+/* Any operation; NULL: none that can be drawn was found. */
 static const struct op *pick_next(struct builder *b)
 {
     for (int i = 0; i < TRIES_ROW; i++) {
-        const struct op *op = op_table[rng_below(b->rng, (uint32_t) op_table_n)];
-        if (!randgraph_weight_of(b->weights, op))
-            continue;
-        for (int type = 0; type < DT_COUNT; type++)
-            for (uint32_t k = 0; of_theme(b, (enum dtype) type) && k < b->rows->first[type].n; k++)
-                if (b->rows->first[type].op[k].op == op)
-                    return op;
+        const struct op *op = grow_any(b);
+        if (types_of_first(b, op) && randgraph_weight_of(b->weights, op))
+            return op;
     }
     return NULL;
 }

@@ -116,12 +116,10 @@ static uint32_t most_weight(const struct randgraph_weights *w)
 static void draw_profile(struct builder *b)
 {
     const struct randgraph_weights *w = b->weights;
-    const uint32_t weight[VALUES_END] = { 0, w->profile_uniform, w->profile_edge, w->profile_exact,
-                                          w->profile_adversarial };
 
     b->values = b->options->values;
     if (b->values == VALUES_MIX && rng_percent(b->rng, w->one_profile))
-        b->values = (enum randgraph_values) draw_weighted(b->rng, weight, VALUES_END);
+        b->values = profile_any(b);
     /* conditions and the states of loops must be finite */
     b->nonfinite =
         b->values == VALUES_EDGE && !b->only_control && rng_percent(b->rng, w->nonfinite);
@@ -139,26 +137,13 @@ static uint32_t draw_length(struct builder *b)
     return o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
 }
 
-/* Any operation of the set, or of the catalogue where it has none. */
-static const struct op *draw_op(struct builder *b)
-{
-    const struct randgraph_ops *set = &b->options->only;
-    uint32_t n = randgraph_ops_count(set);
-    uint32_t k = rng_below(b->rng, n ? n : (uint32_t) op_table_n);
-
-    for (int i = 0; n; i++)
-        if (randgraph_ops_has(set, op_table[i]) && k-- == 0)
-            return op_table[i];
-    return op_table[k];
-}
-
-/* The first operation, each that is supported as likely as any other, except those of weight 0. */
+/* The first operation, any that is supported, except those of weight 0. */
 static const struct op *draw_first(struct builder *b)
 {
-    const struct op *op = draw_op(b);
+    const struct op *op = grow_any(b);
 
     for (int i = 0; b->support && !types_to_begin(b, op) && i < TRIES_FIRST; i++)
-        op = draw_op(b);
+        op = grow_any(b);
     return randgraph_weight_of(b->weights, op) ? op : NULL;
 }
 

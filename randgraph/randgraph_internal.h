@@ -118,11 +118,13 @@ struct builder {
     uint32_t attempt;             /* varies repeated choices when a fuzzer's bytes are used up */
     bool lenient;                 /* results whose elements are all equal are kept */
     enum randgraph_values values; /* profile of new operands; VALUES_MIX: drawn for each */
-    bool nonfinite;               /* values may be infinite or NaN, integers may wrap */
-    uint32_t max_elements;        /* of any tensor */
-    double limit;                 /* largest magnitude of a float result */
-    uint32_t depth;               /* of nesting; 0: main graph */
-    struct graph_value **known;   /* by operand index */
+    enum randgraph_values
+        call_values;            /* profile of the call's new operands; VALUES_MIX: as above */
+    bool nonfinite;             /* values may be infinite or NaN, integers may wrap */
+    uint32_t max_elements;      /* of any tensor */
+    double limit;               /* largest magnitude of a float result */
+    uint32_t depth;             /* of nesting; 0: main graph */
+    struct graph_value **known; /* by operand index */
     uint32_t n_graph_values, max_graph_values;
     struct graph_value **live; /* tensors that later operations may read */
     uint32_t n_live, max_live;
@@ -214,7 +216,9 @@ void scale_preliminary(const struct draft *d, const struct role *r, struct tenso
 void scale_result(const struct draft *d, const struct role *r, double lo, double hi,
                   struct tensor *t);
 
-/* draw_values.c: random elements into t->data that meet the role's needs.  op: the operation that
+/* draw_values.c: a profile by its weight; VALUES_MIX is none of them. */
+enum randgraph_values profile_any(struct builder *b);
+/* Random elements into t->data that meet the role's needs.  op: the operation that
  * reads them; NULL: not known yet. */
 int fill_values(struct builder *b, const struct op *op, const struct role *r, struct tensor *t);
 /* Whether the operation may read new operands with infinities and NaN: it moves elements, or
@@ -287,6 +291,9 @@ int draft_commit(struct draft *d);
 /* grow.c */
 /* Adds operations until there are so many, or no more can be drawn.  -1: there is none at all. */
 int grow_graph(struct builder *b, uint32_t operations);
+/* Any operation: the more operands it has, up to 6, the more likely, because the more there is to
+ * be computed wrongly. */
+const struct op *grow_any(struct builder *b);
 struct graph_value *grow_pick(struct builder *b); /* the value that the next operation reads */
 /* Adds an operation that reads `from` and whose only result has the type, shape and quantisation of
  * `like`. */

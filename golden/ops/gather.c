@@ -58,7 +58,7 @@ static void move(const struct call *c, const struct movement *m)
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     (void) role;
-    return lookup_draw(d, 1 + (d->below(d, 4) == 0), 8, (uint32_t) call_axis(c, AXIS).len, to);
+    return lookup_draw(d, 1 + d->below(d, 3), 8, (uint32_t) call_axis(c, AXIS).len, to);
 }
 
 const struct op op_GATHER = {

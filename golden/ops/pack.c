@@ -55,10 +55,10 @@ static void move(const struct call *c, const struct movement *m)
                       (char *) m->to[0] + i * run * m->size);
 }
 
-/* The inputs may be drawn after the axis: 0 and 1 are then valid for every rank. */
+/* The inputs may be drawn after the axis, which is then valid for most ranks. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
-    uint32_t rank = c->in[INPUTS] ? c->in[INPUTS]->shape.rank : 1;
+    uint32_t rank = c->in[INPUTS] ? c->in[INPUTS]->shape.rank : 3;
 
     (void) role;
     *(int32_t *) to->data = (int32_t) d->below(d, rank + 1);

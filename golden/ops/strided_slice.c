@@ -108,22 +108,26 @@ static void move(const struct call *c, const struct movement *m)
     strided_copy(c, axis, m);
 }
 
-/* Writes an index from the start or, at random, from the end. */
+/* Writes an index from the start or, at random, from the end; -1 and dim as any index beyond. */
 static int32_t draw_index(struct drawer *d, int64_t index, int64_t dim)
 {
+    int32_t beyond = d->below(d, 4) == 0 ? (int32_t) d->below(d, 4) : 0;
+
     if (index < 0)
-        return (int32_t) (-dim - 1);
-    return (int32_t) (index < dim && d->below(d, 2) ? index - dim : index);
+        return (int32_t) (-dim - 1) - beyond;
+    if (index >= dim)
+        return (int32_t) dim + beyond;
+    return (int32_t) (d->below(d, 2) ? index - dim : index);
 }
 
-/* Draws begin within the dimension, and a different end in -1..dim; the stride's sign is then that
- * of end - begin. */
+/* Draws begin within the dimension or behind it, and a different end in -1..dim; the stride's sign
+ * is then that of end - begin. */
 static int32_t draw_element(const struct call *c, int role, uint32_t i, struct drawer *d)
 {
     int64_t dim = c->in[INPUT]->shape.dim[i];
 
     if (role == BEGIN)
-        return draw_index(d, d->below(d, (uint32_t) dim), dim);
+        return draw_index(d, d->below(d, (uint32_t) dim + (d->below(d, 4) == 0)), dim);
     int64_t begin = within(list_at(c, BEGIN, i), dim, 0);
     if (role == FINISH) {
         int64_t end = (int64_t) d->below(d, (uint32_t) dim + 1) - 1;

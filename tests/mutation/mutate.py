@@ -266,7 +266,7 @@ class Runner:
                 mutant.result = "found"
                 # "blamed": the operation that fails alone, where the harness has looked for it
                 operation = finding.get("blamed", finding).get("operation")
-                mutant.blamed = operation in mutant.ops
+                mutant.blamed = operation in mutant.ops or mutant.ops == ["*"]
                 mutant.detail = f"{finding['case']}: {finding['verdict']}, {operation}"
             else:
                 mutant.result = "survived" if self.is_visible(mutant, folder) else "equivalent"
@@ -275,7 +275,7 @@ class Runner:
     def first_finding(self, mutant, halcyon, folder):
         """The first verdict that does not conform, in the order of the cases; None: there is none."""
         command = [halcyon, "random", "--count", str(self.options.graphs), "--max-failures", "5", "--timeout", "3",
-                   "-j", "1", "--json", "--seed", str(self.options.graph_seed), "--db", str(folder / "mutant.db")]
+                   "-j", "1", "--json", "--no-shrink", "--seed", str(self.options.graph_seed), "--db", str(folder / "mutant.db")]
         for target in devices_of(mutant.family):
             command += ["-d", target]
         try:

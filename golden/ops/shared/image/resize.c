@@ -31,7 +31,7 @@ static const double relative_slack = 4 * 0x1p-24;
                              .slot = FIXED(DT_BOOL),                                               \
                              .since = L4,                                                          \
                              .optional = true,                                                     \
-                             .draw = DRAW_FLAG },                                                  \
+                             .draw = DRAW_OP },                                                    \
         [RESIZE_HALF] = { "half_pixel_centers",                                                    \
                           "true: a pixel's position is its centre; not with align_corners",        \
                           .slot = FIXED(DT_BOOL),                                                  \
@@ -95,8 +95,12 @@ bool resize_draw(const struct call *c, int role, struct drawer *d, struct tensor
 {
     int32_t *value = to->data;
 
+    if (role == RESIZE_CORNERS) {
+        *value = d->below(d, 3) == 0;
+        return true;
+    }
     if (role == RESIZE_HALF) {
-        *value = call_real(c, RESIZE_CORNERS) == 0 && d->below(d, 2);
+        *value = call_real(c, RESIZE_CORNERS) == 0 && d->below(d, 4);
         return true;
     }
     uint32_t old = c->in[RESIZE_INPUT]->shape.dim[role == RESIZE_HEIGHT ? 1 : 2];
