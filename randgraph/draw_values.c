@@ -301,11 +301,19 @@ static int32_t code_of_class(enum value_class class, int32_t code, uint32_t nois
     return code < lowest ? lowest : code > highest ? highest : code;
 }
 
-static void fill_codes(struct builder *b, const struct role *r, struct tensor *t)
+/* Both factors of a sum of products must be large for the sum to leave its accumulator. */
+static bool makes_large_sum(struct builder *b, const struct op *op)
+{
+    return op && op->error.kind == ERROR_DOT && b->values == VALUES_MIX &&
+           b->call_values == VALUES_ADVERSARIAL && rng_percent(b->rng, 75);
+}
+
+static void fill_codes(struct builder *b, const struct op *op, const struct role *r,
+                       struct tensor *t)
 {
     const struct codec *k = dtype_info[t->dtype].codec;
     size_t n = tensor_count(t), bytes = n * k->size;
-    enum value_class class = draw_class(b, r);
+    enum value_class class = makes_large_sum(b, op) ? LARGE : draw_class(b, r);
     bool mirrored = rng_below(b->rng, 2); /* most extremes are at the other end */
     uint8_t *to = t->data;
     struct stream s;
@@ -360,6 +368,6 @@ int fill_values(struct builder *b, const struct op *op, const struct role *r, st
     else if (info->quant == QUANT_NONE)
         fill_bools(b, r, t);
     else
-        fill_codes(b, r, t);
+        fill_codes(b, op, r, t);
     return 0;
 }

@@ -41,8 +41,8 @@ static uint32_t draw_dilation(struct draft *d)
         if (!is_window(c, l))
             continue;
         uint32_t k = c->letter[(unsigned char) l], n = c->letter[(unsigned char) (l - 'a' + 'A')];
-        if (k > 1 && (k - 1) * dilation + 1 > n)
-            dilation = 1;
+        while (dilation > 1 && k > 1 && (k - 1) * dilation + 1 > n)
+            dilation--;
     }
     return dilation;
 }

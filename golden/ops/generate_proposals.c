@@ -39,7 +39,7 @@ static const struct role inputs[] = {
     [OVERLAP] = { "iou_threshold", "IoU from which a box with a better score suppresses another",
                   .slot = 3, .draw = DRAW_POSITIVE },
     [LEAST_SIZE] = { "min_size", "width and height that a box must exceed", .slot = 3,
-                     .draw = DRAW_POSITIVE, .qscale = 16 },
+                     .draw = DRAW_POSITIVE, .qscale = 15.3 },
     [LAYOUT] = { "nchw", "true: scores and deltas are NCHW", .slot = FIXED(DT_BOOL),
                  .draw = DRAW_FLAG },
 };

@@ -12,8 +12,10 @@ vendor/*.bugs (0: none; all: all).  A mutant is
     unviable    if it does not compile; it is not counted,
     found       if --graphs random graphs give a verdict that does not conform,
     blamed      if it is found, and the first such verdict names an operation that the change affects,
-    survived    if it is not found although it is visible: on some of --inputs models of one operation, or of the
-                corpus' examples (--corpus), the device computes other bits,
+    survived    if it is not found although it is wrong: one of --inputs models of one operation is judged not to
+                conform,
+    tolerated   if it is not, but visible: on some of these models, or of the corpus' examples (--corpus), the device
+                computes other bits, which the definition or the error bound allows,
     equivalent  (or unseen) otherwise.
 
 Only the changed file is compiled; its object precedes the libraries of the build on the linker's command line.
@@ -62,6 +64,8 @@ def devices_of(family):
     """The simulated devices that run a family's kernels."""
     if family.startswith("fixed"):
         return ["sim:dsp"]
+    if family in ("float_detection", "float_postprocessing", "float_random"):
+        return ["sim:cpu"]  # the other devices do not support most of their operations
     if family.startswith("float") and family != "float_region":
         return ["sim:cpu", "sim:gpu"]
     return {"half": ["sim:gpu"], "xnnpack": ["sim:cpu"], "kernel": ["sim:cpu", "sim:dsp"],
@@ -141,7 +145,8 @@ def find_span(text, scope, old, where):
 
 
 def read_bugs(path, sources):
-    """Paragraphs of a header line "NAME CLASS FAMILY[:FUNCTION] OP[,OP...]", lines "- old" and lines "+ new"."""
+    """Paragraphs of a header line "NAME CLASS FAMILY[:FUNCTION] OP[,OP...]", lines "- old" and lines "+ new".  OP *:
+    any operation."""
     for number, paragraph in enumerate_paragraphs(path):
         where = f"{path.name}:{number}"
         header, lines = paragraph[0].split(), paragraph[1:]
@@ -261,23 +266,42 @@ class Runner:
             if not self.builder.compile_file(self.sources.path[mutant.family], changed, folder):
                 mutant.result = "unviable"
                 return mutant
-            finding = self.first_finding(mutant, self.builder.link_program("harness/halcyon", folder), folder)
+            finding = self.first_finding(mutant, self.builder.link_program("harness/halcyon", folder))
             if finding:
                 mutant.result = "found"
                 # "blamed": the operation that fails alone, where the harness has looked for it
                 operation = finding.get("blamed", finding).get("operation")
                 mutant.blamed = operation in mutant.ops or mutant.ops == ["*"]
                 mutant.detail = f"{finding['case']}: {finding['verdict']}, {operation}"
+            elif not self.is_visible(mutant, folder):
+                mutant.result = "equivalent"
             else:
-                mutant.result = "survived" if self.is_visible(mutant, folder) else "equivalent"
+                mutant.detail = self.find_wrong(mutant, folder / "halcyon")
+                mutant.result = "survived" if mutant.detail else "tolerated"
         return mutant
 
-    def first_finding(self, mutant, halcyon, folder):
+    def find_wrong(self, mutant, halcyon):
+        """The first model of one operation that does not conform; "" if there is none."""
+        ops = mutant.ops if mutant.ops != ["*"] else self.sources.ops[mutant.family]
+        for op in ops:
+            models = ["--no-probe", "--op", op, "--ops", "1-1", "--count", str(self.options.inputs // len(ops) + 1)]
+            for target in devices_of(mutant.family):
+                bad = self.run_graphs(mutant, halcyon, [*models, "--seed", "20260", "-d", target])
+                if bad:
+                    return f"but {bad['case']}: {bad['verdict']}"
+        return ""
+
+    def first_finding(self, mutant, halcyon):
         """The first verdict that does not conform, in the order of the cases; None: there is none."""
-        command = [halcyon, "random", "--count", str(self.options.graphs), "--max-failures", "5", "--timeout", "3",
-                   "-j", "1", "--json", "--no-shrink", "--seed", str(self.options.graph_seed), "--db", str(folder / "mutant.db")]
+        graphs = ["--count", str(self.options.graphs), "--seed", str(self.options.graph_seed)]
         for target in devices_of(mutant.family):
-            command += ["-d", target]
+            graphs += ["-d", target]
+        return self.run_graphs(mutant, halcyon, graphs)
+
+    def run_graphs(self, mutant, halcyon, graphs):
+        folder = pathlib.Path(halcyon).parent
+        command = [halcyon, "random", *graphs, "--max-failures", "5", "--timeout", "3", "-j", "1", "--json",
+                   "--no-shrink", "--db", str(folder / "mutant.db")]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=folder)
         except subprocess.TimeoutExpired:
@@ -297,17 +321,19 @@ def print_table(title, mutants):
     groups = collections.defaultdict(list)
     for m in mutants:
         groups[m.family].append(m)
-    print(f"\n| {title} | mutants | found | blamed | survived | equivalent | found of visible |")
-    print("|---|---|---|---|---|---|---|")
+    print(f"\n| {title} | mutants | found | blamed | survived | tolerated | equivalent | found of wrong | of visible |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for family, group in [*sorted(groups.items()), ("all", mutants)]:
         n = collections.Counter(m.result for m in group)
         blamed = sum(m.blamed for m in group)
-        print(f"| {family} | {len(group)} | {n['found']} | {blamed} | {n['survived']} | {n['equivalent']} "
-              f"| {share(n['found'], n['found'] + n['survived'])} |")
+        wrong = n["found"] + n["survived"]
+        print(f"| {family} | {len(group)} | {n['found']} | {blamed} | {n['survived']} | {n['tolerated']} "
+              f"| {n['equivalent']} | {share(n['found'], wrong)} | {share(n['found'], wrong + n['tolerated'])} |")
 
 
 def print_lists(mutants, sources):
     for title, chosen in (("Survivors", [m for m in mutants if m.result == "survived"]),
+                          ("Tolerated", [m for m in mutants if m.result == "tolerated"]),
                           ("Blamed wrongly", [m for m in mutants if m.result == "found" and not m.blamed]),
                           ("Equivalent or unseen", [m for m in mutants if m.result == "equivalent"])):
         print(f"\n{title}:\n" if chosen else "", end="")
@@ -324,7 +350,10 @@ def run_all(runner, mutants, jobs, wanted, seconds):
             batch = [m for _, m in zip(range(min(2 * jobs, wanted - len(done))), queue)]
             if not batch:
                 break
-            done += [m for m in pool.map(runner.judge, batch) if m.result != "unviable"]
+            for m in pool.map(runner.judge, batch):
+                print(f"{m.result}: {m.describe(runner.sources)} {m.detail}", file=sys.stderr)
+                if m.result != "unviable":
+                    done.append(m)
             print(f"{len(done)} of {wanted}", file=sys.stderr)
     return done
 
