@@ -66,18 +66,21 @@ static int rescale(struct draft *d, uint32_t i, const struct tensor *like)
     return 0;
 }
 
-/* Whether every result has several elements, all equal: such results hide most errors.  Not where
- * the operation has no values to compute from, but a shape alone. */
+/* Whether results have several elements, all equal: such results hide most errors.  Every result,
+ * and in most calls any of them.  Not where the operation has no values to compute from, but
+ * a shape alone. */
 static bool degenerate(const struct draft *d)
 {
     bool has_values = false;
+    uint32_t n_equal = 0;
 
     for (uint32_t i = 0; i < d->n_in; i++)
         has_values |=
             d->in[i] && d->op->in[d->role[i]].dims && d->op->in[d->role[i]].draw != DRAW_OP;
     for (uint32_t i = 0; i < d->n_out; i++)
-        if (tensor_count(&d->out[i]->t) == 1 || d->out[i]->lo < d->out[i]->hi)
-            return false;
+        n_equal += tensor_count(&d->out[i]->t) > 1 && !(d->out[i]->lo < d->out[i]->hi);
+    if (n_equal < d->n_out)
+        has_values = has_values && n_equal && rng_percent(d->b->rng, 75);
     return has_values;
 }
 

@@ -1,11 +1,13 @@
 /* randgraph: generates random models that are valid by construction.
  *
- * A graph is built from its inputs, one operation at a time.  The catalogue's records
+ * A graph is built one operation at a time.  About half of the operations consume an existing
+ * value; the others are any operation of the catalogue, whose operands are new where no value fits,
+ * so that a graph may have several parts that are not connected.  The catalogue's records
  * (golden/model/op.h) determine which operation can follow and how its operands are drawn; no
  * operation is named here, except LESS and ADD, which compute conditions and loop counters.  Types,
  * shapes, scales and zero points are drawn, propagated from existing operands, or converted by
- * CAST, QUANTIZE and DEQUANTIZE, so that graphs are connected in float and in quantised types.  The
- * reference executor computes every value while the graph is built: scales are fitted to the
+ * CAST, QUANTIZE and DEQUANTIZE, so that operations are connected in float and in quantised types.
+ * The reference executor computes every value while the graph is built: scales are fitted to the
  * values, and calls with infinite results are dropped.  The same seed, index and options give the
  * same bits on every machine.  A fuzzer's bytes replace the generator through the same interface
  * (struct rng). */
