@@ -30,7 +30,7 @@ ROOMS = {
             "client", "host"],
     "specs": ["python"],
     "harness": ["aidl", "skeleton", "examples", "trace", "check", "explain", "cli", "store", "policy", "run", "shrink",
-                "cases", "conform", "suites", "commands"],
+                "cases", "conform", "corrupt", "suites", "conform_run", "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "cli", "fuzz",
               "oracle", "corpus", "bench", "mutation"],
 }
@@ -50,7 +50,7 @@ NAMED_BY = {
 PERFORMANCE_KEYS = {"IF", "WHILE"}
 # What has operation codes: records and tests.  What names operations by their nature: also models for rules.
 CODES = ("golden/ops/", "tests/")
-NAMING = CODES + ("harness/suites/", "harness/conform/")
+NAMING = CODES + ("harness/suites/", "harness/conform/", "harness/corrupt/")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 

@@ -6,8 +6,8 @@
 #include "harness/commands/campaign_record.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/conform_print.h"
-#include "harness/conform/conform_cases.h"
 #include "harness/conform/conform_models.h"
+#include "harness/conform_run/conform_cases.h"
 #include "harness/store/run_export.h"
 
 struct conform_command {

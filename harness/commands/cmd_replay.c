@@ -5,7 +5,7 @@
 
 #include "harness/cases/found_case.h"
 #include "harness/commands/commands.h"
-#include "harness/conform/conform_cases.h"
+#include "harness/conform_run/conform_cases.h"
 #include "harness/run/campaign.h"
 #include "harness/run/debugger.h"
 #include "harness/run/devices.h"

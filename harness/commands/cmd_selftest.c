@@ -7,7 +7,7 @@
 #include "golden/base/suggest.h"
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
-#include "harness/conform/selftest.h"
+#include "harness/conform_run/selftest.h"
 #include "harness/run/devices.h"
 
 static volatile sig_atomic_t stop_signal;

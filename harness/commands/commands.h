@@ -26,7 +26,7 @@ int cmd_report(const struct options *o);
 int cmd_merge(const struct options *o);
 int cmd_help(const struct options *o);
 
-/* Checks the rule that a case of that name is (harness/conform/conform_cases.h) again on the
+/* Checks the rule that a case of that name is (harness/conform_run/conform_cases.h) again on the
  * targets of the options; nothing is recorded.  Returns the exit status. */
 int conform_replay(const struct options *o, const char *name);
 

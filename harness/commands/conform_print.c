@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "golden/base/text_escape.h"
-#include "harness/conform/conform_cases.h"
 #include "harness/conform/conform_models.h"
+#include "harness/conform_run/conform_cases.h"
 
 /* ---- --list */
 

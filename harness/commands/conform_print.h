@@ -3,7 +3,7 @@
 #define HARNESS_CONFORM_PRINT_H
 
 #include "harness/cli/console.h"
-#include "harness/conform/conform_run.h"
+#include "harness/conform_run/conform_run.h"
 #include "harness/store/recorded.h"
 
 /* --list: the suites, their rules, and the number of models. */

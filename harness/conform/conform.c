@@ -6,12 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/conform/conform_answers.h"
-#include "harness/conform/conform_requests.h"
-
-/* The callback of a preparation whose launch has failed comes at once, on a loaded machine too. */
-static const double FAILED_LAUNCH_SECONDS = 20;
-
 uint64_t conform_seed = 1;
 double conform_stress_seconds = 2;
 
@@ -79,9 +73,7 @@ bool conform_expect_status(struct conform *c, enum hal_status status, enum hal_s
                           hal_status_name(status), hal_status_name(expected));
 }
 
-/* A condition of the helpers: a finding if it fails, but not counted as a check of the rule. */
-__attribute__((format(printf, 3, 4))) static void require(struct conform *c, bool ok,
-                                                          const char *format, ...)
+void conform_require(struct conform *c, bool ok, const char *format, ...)
 {
     va_list ap;
 
@@ -126,7 +118,7 @@ static struct conform_prepared prepare_by(struct conform *c, enum hal_version en
                                                                               config, &end);
     conform_must(!end.lacks_callback, "prepare_model fails and does not call its callback");
     const char *doing = c->state->progress->doing;
-    require(c, !end.violation[0], "%s%s%s", doing, *doing ? ": " : "", end.violation);
+    conform_require(c, !end.violation[0], "%s%s%s", doing, *doing ? ": " : "", end.violation);
     return (struct conform_prepared){ end.launched, end.status, p };
 }
 
@@ -172,18 +164,20 @@ struct hal_prepared_model *conform_prepare_supported(struct conform *c,
     uint32_t n;
     bool all = query(c, c->version, model, &s, &n);
 
-    require(c, s == HAL_NONE && n == model->main.n_operations,
-            "%s, a valid model: get_supported_operations returns %s, for %u of %u operations",
-            doing, hal_status_name(s), n == UINT32_MAX ? 0 : n, model->main.n_operations);
+    conform_require(
+        c, s == HAL_NONE && n == model->main.n_operations,
+        "%s, a valid model: get_supported_operations returns %s, for %u of %u operations", doing,
+        hal_status_name(s), n == UINT32_MAX ? 0 : n, model->main.n_operations);
     config.priority = c->state->priority;
     struct conform_prepared p = prepare_by(c, c->version, model, &config, c->state->is_restoring);
-    require(c, p.launched == HAL_NONE,
-            "%s, a valid model: prepare_model returns %s, expected NONE (the callback gets the "
-            "failure of a model that is not supported)",
-            doing, hal_status_name(p.launched));
-    require(c, !all || p.status == HAL_NONE,
-            "%s: reported as supported, but the callback of prepare_model gets %s", doing,
-            hal_status_name(p.status));
+    conform_require(
+        c, p.launched == HAL_NONE,
+        "%s, a valid model: prepare_model returns %s, expected NONE (the callback gets the "
+        "failure of a model that is not supported)",
+        doing, hal_status_name(p.launched));
+    conform_require(c, !all || p.status == HAL_NONE,
+                    "%s: reported as supported, but the callback of prepare_model gets %s", doing,
+                    hal_status_name(p.status));
     if (!p.model && !c->state->unsupported++)
         snprintf(c->state->one_unsupported, CONFORM_NAME, "%.*s", CONFORM_NAME - 1, doing);
     return p.model;
@@ -204,7 +198,7 @@ bool conform_cache_files_needed(struct conform *c, uint32_t *ret_n_model, uint32
     return false;
 }
 
-/* ---- one rule */
+/* ---- the target once more */
 
 struct hal_driver *conform_open(const struct conform *c)
 {
@@ -215,135 +209,4 @@ struct hal_driver *conform_open(const struct conform *c)
     conform_must(c->state->open(c->state->user, &d, &is_remote, &w) == 0,
                  "the target cannot be opened once more");
     return d;
-}
-
-int conform_begin(struct conform *c, struct conform_state *s, enum hal_version version,
-                  struct why *w)
-{
-    *c = (struct conform){ .state = s };
-    s->missing = s->known = 0;
-    TRY(s->open(s->user, &c->driver, &c->is_remote, w));
-    driver_client_init(&s->client, NULL);
-    s->client.patience = FAILED_LAUNCH_SECONDS;
-    c->version = version ? version : c->driver->hal_version;
-    c->lowest = c->driver->lowest_version;
-    return 0;
-}
-
-void conform_end(struct conform *c)
-{
-    c->driver->close(c->driver);
-    driver_client_done(&c->state->client);
-    if (c->state->first)
-        conform_answers_done(c->state->first);
-    free(c->state->first);
-    c->state->first = NULL;
-}
-
-/* After a rule was left: its objects of the driver are not released, so this driver is not closed,
- * its callbacks are kept, and the next rule gets another one. */
-static void replace_driver(struct conform *c)
-{
-    struct why w = { 0 };
-    struct conform left = *c;
-
-    if (conform_begin(c, c->state, left.version, &w) < 0) {
-        fprintf(stderr, "%s\n", w.text);
-        abort();
-    }
-    c->part = left.part;
-    c->n_parts = left.n_parts;
-}
-
-/* ---- after every rule: the driver answers and executes as before */
-
-static bool becomes_available(struct hal_driver *d)
-{
-    enum { LOOKS = 200, LOOK_US = 5000 };
-
-    for (int i = 0; i < LOOKS; i++) {
-        if (d->get_status(d) == HAL_DEVICE_AVAILABLE)
-            return true;
-        usleep(LOOK_US);
-    }
-    return false;
-}
-
-static void execute_as_before(struct conform *c)
-{
-    const struct hal_execution_config config = client_config();
-    struct conform_subject s;
-
-    conform_subject_open(c, conform_sum(c), &s);
-    for (int k = 0; s.prepared && k < conform_n_kinds; k++) {
-        if (!conform_can_run(c, s.prepared, &conform_kinds[k], c->version))
-            continue;
-        conform_subject_reset(&s);
-        enum hal_status status = conform_kinds[k].run(s.prepared, c->version, &s.request, &config);
-        require(c, status == HAL_NONE && conform_subject_is_correct(&s),
-                "after the rule, %s execution of %s: %s, or wrong results", conform_kinds[k].name,
-                s.model.name, hal_status_name(status));
-    }
-    conform_subject_close(&s);
-}
-
-static void expect_as_before(struct conform *c)
-{
-    struct conform_state *s = c->state;
-    const struct conform_result so_far = *s->result;
-    const unsigned unsupported = s->unsupported;
-    char text[CONFORM_TEXT];
-
-    require(c, conform_answers_agree(c->driver, c->version, s->first, text), "after the rule, %s",
-            text);
-    require(c, becomes_available(c->driver), "after the rule, get_status is %s",
-            "not AVAILABLE for a second");
-    execute_as_before(c);
-    s->unsupported = unsupported; /* what this model lacks is nothing that the rule is about */
-    memcpy(s->result->reason, so_far.reason, sizeof so_far.reason);
-}
-
-static void check_or_leave(struct conform *c, const struct conform_rule *r)
-{
-    sigjmp_buf here;
-
-    if (sigsetjmp(here, 0) == 0) {
-        conform_must_return = &here;
-        r->check(c, r->data);
-        expect_as_before(c);
-        conform_must_return = NULL;
-        return;
-    }
-    conform_must_return = NULL;
-    if (conform_must_text)
-        require(c, false, "%s: %s", c->state->progress->doing, conform_must_text);
-    replace_driver(c);
-}
-
-void conform_check(struct conform *c, const struct conform_rule *r,
-                   struct conform_progress *progress, struct conform_result *ret_result)
-{
-    *ret_result = (struct conform_result){ 0 };
-    c->state->result = ret_result;
-    c->state->progress = progress;
-    conform_doing(c, "%s", "");
-    c->state->unsupported = 0;
-    c->state->is_restoring = false;
-    c->state->priority = HAL_PRIORITY_MEDIUM;
-    if (!c->state->first) {
-        c->state->first = calloc(1, sizeof *c->state->first);
-        conform_must(c->state->first, "out of memory");
-        conform_answers_ask(c->driver, c->version, c->state->first);
-    }
-    check_or_leave(c, r);
-    for (const char *method; (method = driver_client_repeated(&c->state->client, NULL));)
-        require(c, false, "%s called back more than once", method);
-    ret_result->checks = progress->checks;
-    if (!ret_result->reason[0] && c->state->unsupported)
-        conform_not_applicable(c, "the driver supports none of the %u models, such as %s",
-                               c->state->unsupported, c->state->one_unsupported);
-    ret_result->end = ret_result->failures     ? CONFORM_FAILED
-                      : ret_result->checks > 0 ? CONFORM_PASSED
-                      : ret_result->reason[0]  ? CONFORM_NOT_APPLICABLE
-                                               : CONFORM_UNDECIDED;
 }

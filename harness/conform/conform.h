@@ -2,13 +2,11 @@
  * them (harness/suites/).
  *
  * A rule is checked by one function, on one target, through the entry points of one HAL version, in
- * a worker process (harness/conform/conform_run.h).  Every check is counted; a failed one is a
+ * a worker process (harness/conform_run/conform_run.h).  Every check is counted; a failed one is a
  * finding.  A rule that applies and in which nothing could be checked is undecided, never passed.
  */
 #ifndef HARNESS_CONFORM_H
 #define HARNESS_CONFORM_H
-
-#include <setjmp.h>
 
 #include "harness/conform/must.h"
 #include "sim/client/driver_client.h"
@@ -84,6 +82,11 @@ __attribute__((format(printf, 5, 6))) bool
 conform_expect(struct conform *c, bool ok, const char *file, int line, const char *format, ...);
 bool conform_expect_status(struct conform *c, enum hal_status status, enum hal_status expected,
                            const char *file, int line, const char *what);
+
+/* A condition of the helpers below: a finding if it fails, but not counted as a check of the rule.
+ */
+__attribute__((format(printf, 3, 4))) void conform_require(struct conform *c, bool ok,
+                                                           const char *format, ...);
 
 /* What is being done, such as a model's name: the text of a crash or hang, and of failures that the
  * helpers below find. */
@@ -169,16 +172,5 @@ struct conform_state {
     struct conform_answers *first; /* the driver's, before the first rule; NULL: not asked yet */
     struct driver_client client;   /* prepares models */
 };
-
-/* Opens the driver for rules at that version (0: the driver's own).  *s holds open, keep_alive and
- * user. */
-int conform_begin(struct conform *c, struct conform_state *s, enum hal_version version,
-                  struct why *w);
-/* Checks a rule that applies; then, that the driver answers as before its first rule, is available,
- * and executes a small model in every way. */
-void conform_check(struct conform *c, const struct conform_rule *r,
-                   struct conform_progress *progress, struct conform_result *ret_result);
-/* Closes the driver. */
-void conform_end(struct conform *c);
 
 #endif

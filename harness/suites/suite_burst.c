@@ -2,7 +2,7 @@
  * packets.  After each rule the burst must still execute a valid request. */
 #include <string.h>
 
-#include "harness/conform/burst_subject.h"
+#include "harness/corrupt/burst_subject.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/conform/cache_events.h"
 #include "harness/conform/conform_models.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
 #include "harness/conform/must.h"
+#include "harness/corrupt/cache_events.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 

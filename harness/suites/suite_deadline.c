@@ -7,9 +7,9 @@
 
 #include "golden/base/clock.h"
 #include "harness/conform/conform_models.h"
-#include "harness/conform/conform_mutations.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
+#include "harness/corrupt/conform_mutations.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 

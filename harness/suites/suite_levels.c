@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "harness/conform/conform_models.h"
-#include "harness/conform/conform_mutations.h"
 #include "harness/conform/conform_requests.h"
+#include "harness/corrupt/conform_mutations.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 #include "sim/wire/wire_methods.h"

@@ -4,10 +4,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "harness/conform/cache_files.h"
 #include "harness/conform/conform_models.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_usage.h"
+#include "harness/corrupt/cache_files.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "harness/conform/conform_graphs.h"
-#include "harness/conform/conform_mutations.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/must.h"
+#include "harness/corrupt/conform_mutations.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 

@@ -1,4 +1,4 @@
-/* Every driver rejects every mutant (harness/conform/conform_mutations.h) of every model.  In
+/* Every driver rejects every mutant (harness/corrupt/conform_mutations.h) of every model.  In
  * process all mutants are tried; over a socket, and through the entry points of older versions,
  * every nth of each mutation. */
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "harness/conform/conform_models.h"
-#include "harness/conform/conform_mutations.h"
+#include "harness/corrupt/conform_mutations.h"
 #include "sim/hal/convert.h"
 
 enum { REMOTE_EVERY = 11, OLDER_EVERY = 59, OPERATIONS = 128 };

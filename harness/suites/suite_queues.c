@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "harness/conform/burst_subject.h"
+#include "harness/corrupt/burst_subject.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 

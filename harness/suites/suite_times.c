@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "golden/base/clock.h"
-#include "harness/conform/cache_files.h"
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
 #include "harness/conform/conform_usage.h"
+#include "harness/corrupt/cache_files.h"
 #include "sim/base/process_clock.h"
 
 static bool is_missed(enum hal_status s)

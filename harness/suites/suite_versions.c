@@ -2,8 +2,8 @@
  * durations, width of numbers, hints. */
 #include <string.h>
 
-#include "harness/conform/conform_mutations.h"
 #include "harness/conform/conform_requests.h"
+#include "harness/corrupt/conform_mutations.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/hal_convert.h"
 

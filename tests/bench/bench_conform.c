@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "harness/conform/conform_models.h"
-#include "harness/conform/conform_mutations.h"
+#include "harness/corrupt/conform_mutations.h"
 #include "sim/client/hal_calls.h"
 #include "tests/bench/bench.h"
 

@@ -1,4 +1,4 @@
-/* The mutants that harness/conform/conform_exempt.h leaves out, against the lists of Android's
+/* The mutants that harness/corrupt/conform_exempt.h leaves out, against the lists of Android's
  * vendor test suite: for every model of every operation, at every version.  Each difference has a
  * written reason. */
 #include <check.h>
@@ -7,7 +7,7 @@
 
 #include "golden/golden.h"
 #include "harness/conform/conform_models.h"
-#include "harness/conform/conform_mutations.h"
+#include "harness/corrupt/conform_mutations.h"
 #include "tests/support/check_main.h"
 
 enum { ANY = -100, ALL_TYPES = 0xffff, MAX_OPERANDS = 256, MAX_SECOND = 128 };

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/conform/raw_burst.h"
+#include "harness/corrupt/raw_burst.h"
 #include "sim/remote/burst_client.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"

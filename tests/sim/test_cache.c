@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "harness/conform/cache_events.h"
+#include "harness/corrupt/cache_events.h"
 #include "sim/driver/compilation_cache.h"
 #include "sim/hal/convert.h"
 #include "tests/support/check_main.h"

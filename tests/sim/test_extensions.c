@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "harness/conform/cache_files.h"
+#include "harness/corrupt/cache_files.h"
 #include "tests/support/check_main.h"
 #include "tests/support/extension_model.h"
 

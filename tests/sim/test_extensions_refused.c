@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "harness/conform/conform_mutations.h"
+#include "harness/corrupt/conform_mutations.h"
 #include "sim/device/engine.h"
 #include "sim/device/profile.h"
 #include "tests/support/check_main.h"

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <time.h>
 
-#include "harness/conform/cache_files.h"
+#include "harness/corrupt/cache_files.h"
 #include "sim/device/profile.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/conform/cache_files.h"
+#include "harness/corrupt/cache_files.h"
 #include "sim/base/fence.h"
 #include "sim/device/profile.h"
 #include "sim/hal/hal_convert.h"

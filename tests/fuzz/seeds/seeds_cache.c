@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/conform/cache_files.h"
+#include "harness/corrupt/cache_files.h"
 #include "randgraph/randgraph.h"
 #include "sim/driver/compilation_cache.h"
 #include "sim/hal/convert.h"

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/conform/cache_files.h"
+#include "harness/corrupt/cache_files.h"
 #include "sim/base/fence.h"
 #include "sim/remote/remote.h"
 #include "tests/sim/service/service_lab.h"

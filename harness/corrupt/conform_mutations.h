@@ -2,7 +2,7 @@
  * mutation, which enumerates its mutants of any model.  Every driver must reject every mutant.
  *
  * Mutants that can be valid models are left out: each row names
- * its exemptions, some of which harness/conform/conform_exempt.h derives from the operations. */
+ * its exemptions, some of which harness/corrupt/conform_exempt.h derives from the operations. */
 #ifndef HARNESS_CONFORM_MUTATIONS_H
 #define HARNESS_CONFORM_MUTATIONS_H
 

@@ -1,4 +1,4 @@
-#include "harness/conform/conform_worker.h"
+#include "harness/conform_run/conform_worker.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include "golden/base/clock.h"
 #include "golden/base/sandbox.h"
 #include "harness/check/buffer.h"
+#include "harness/conform_run/conform_check.h"
 #include "harness/run/devices.h"
 
 struct worker {

@@ -1,4 +1,4 @@
-#include "harness/conform/conform_cases.h"
+#include "harness/conform_run/conform_cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>

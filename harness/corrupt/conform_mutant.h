@@ -4,7 +4,7 @@
 #define HARNESS_CONFORM_MUTANT_H
 
 #include "golden/model/tensor.h"
-#include "harness/conform/conform_mutations.h"
+#include "harness/corrupt/conform_mutations.h"
 
 /* Starts a new mutant as a copy of the valid model; frees the previous one.  Afterwards w->operand
  * and w->operation are writable copies. */

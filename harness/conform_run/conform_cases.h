@@ -10,7 +10,7 @@
 
 #include "harness/check/cases.h"
 #include "harness/check/check.h"
-#include "harness/conform/conform_run.h"
+#include "harness/conform_run/conform_run.h"
 
 extern const char conform_case_prefix[]; /* "conform/" */
 

@@ -1,4 +1,4 @@
-#include "harness/conform/selftest_service.h"
+#include "harness/conform_run/selftest_service.h"
 
 #include <errno.h>
 #include <signal.h>

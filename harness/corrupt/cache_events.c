@@ -1,4 +1,4 @@
-#include "harness/conform/cache_events.h"
+#include "harness/corrupt/cache_events.h"
 #include "harness/conform/must.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "harness/conform/selftest.h"
+#include "harness/conform_run/selftest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "harness/cli/console.h"
 #include "harness/conform/conform_models.h"
-#include "harness/conform/selftest_service.h"
+#include "harness/conform_run/selftest_service.h"
 
 /* One target, with or without a fault. */
 struct trial {

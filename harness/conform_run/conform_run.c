@@ -1,4 +1,4 @@
-#include "harness/conform/conform_run.h"
+#include "harness/conform_run/conform_run.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/conform/conform_models.h"
-#include "harness/conform/conform_worker.h"
+#include "harness/conform_run/conform_worker.h"
 #include "harness/run/worker_pool.h"
 #include "sim/base/orphans.h"
 #include "sim/isolation/scratch_folder.h"

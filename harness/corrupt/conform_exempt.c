@@ -1,13 +1,13 @@
 /* Exemptions, derived from the records of the operations: forms, typing rows and the feature levels
  * that they need. */
-#include "harness/conform/conform_exempt.h"
+#include "harness/corrupt/conform_exempt.h"
 
 #include <string.h>
 
 #include "golden/model/extension.h"
 #include "golden/model/op.h"
 #include "harness/conform/conform.h"
-#include "harness/conform/conform_mutant.h"
+#include "harness/corrupt/conform_mutant.h"
 
 static bool exists(const struct hal_subgraph *g, const uint32_t *list, uint32_t n)
 {

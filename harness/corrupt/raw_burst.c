@@ -1,4 +1,4 @@
-#include "harness/conform/raw_burst.h"
+#include "harness/corrupt/raw_burst.h"
 #include "harness/conform/must.h"
 
 #include <poll.h>

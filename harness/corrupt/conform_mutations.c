@@ -1,10 +1,10 @@
-#include "harness/conform/conform_mutations.h"
+#include "harness/corrupt/conform_mutations.h"
 
 #include <string.h>
 
 #include "harness/conform/conform.h"
-#include "harness/conform/conform_exempt.h"
-#include "harness/conform/conform_mutant.h"
+#include "harness/corrupt/conform_exempt.h"
+#include "harness/corrupt/conform_mutant.h"
 
 static uint32_t n_operands(const struct conform_walk *w)
 {

@@ -4,7 +4,7 @@
 #ifndef HARNESS_CACHE_EVENTS_H
 #define HARNESS_CACHE_EVENTS_H
 
-#include "harness/conform/cache_files.h"
+#include "harness/corrupt/cache_files.h"
 
 /* What the HAL demands of restoring afterwards. */
 enum cache_outcome {

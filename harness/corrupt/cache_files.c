@@ -1,4 +1,4 @@
-#include "harness/conform/cache_files.h"
+#include "harness/corrupt/cache_files.h"
 #include "harness/conform/must.h"
 
 #include <fcntl.h>

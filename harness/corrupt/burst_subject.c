@@ -1,4 +1,4 @@
-#include "harness/conform/burst_subject.h"
+#include "harness/corrupt/burst_subject.h"
 
 #include <string.h>
 

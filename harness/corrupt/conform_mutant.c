@@ -1,4 +1,4 @@
-#include "harness/conform/conform_mutant.h"
+#include "harness/corrupt/conform_mutant.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* Exemptions of the mutations (harness/conform/conform_mutations.h): mutants that can be valid
+/* Exemptions of the mutations (harness/corrupt/conform_mutations.h): mutants that can be valid
  * models, so that no driver has to reject them. */
 #ifndef HARNESS_CONFORM_EXEMPT_H
 #define HARNESS_CONFORM_EXEMPT_H
 
-#include "harness/conform/conform_mutations.h"
+#include "harness/corrupt/conform_mutations.h"
 
 /* Whether each operation of the current mutant has operands that exist, in a number and of types
  * that its record accepts at the walk's version.  Ranks, shapes, values and quantisation are not

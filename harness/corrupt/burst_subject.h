@@ -4,7 +4,7 @@
 
 #include "harness/conform/conform_models.h"
 #include "harness/conform/conform_requests.h"
-#include "harness/conform/raw_burst.h"
+#include "harness/corrupt/raw_burst.h"
 
 /* A prepared model, its burst, a valid request packet, and the expected outputs. */
 struct burst_subject {

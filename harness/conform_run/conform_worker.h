@@ -3,7 +3,7 @@
 #ifndef HARNESS_CONFORM_WORKER_H
 #define HARNESS_CONFORM_WORKER_H
 
-#include "harness/conform/conform_run.h"
+#include "harness/conform_run/conform_run.h"
 #include "harness/run/worker_pool.h"
 
 /* A part of a rule's models, or the whole rule. */

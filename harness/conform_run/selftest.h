@@ -4,7 +4,7 @@
 #define HARNESS_SELFTEST_H
 
 #include "harness/cli/options.h"
-#include "harness/conform/conform_run.h"
+#include "harness/conform_run/conform_run.h"
 
 enum selftest_end {
     SELFTEST_FOUND,  /* every rule that the fault names has failed; no fault: no finding */
