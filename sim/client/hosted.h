@@ -28,6 +28,21 @@ struct lent_arrays {
     uint8_t **input;            /* where each input lies; NULL: not lent */
 };
 
+/* Puts everything that the driver needs into shared memory; model NULL: for the one that it has
+ * kept prepared.  l: of the run and of each execution beside it.  1: it does not fit. */
+int hosted_put_case(struct case_run *c, const struct hal_model *model, bool trapping,
+                    struct lent_arrays *l);
+/* Sizes of the next process's memory that suffice for this case. */
+void hosted_enlarge(struct case_run *c, const struct hal_model *m);
+/* What the driver writes from now on is late. */
+void hosted_take_back(const struct case_run *c, const struct lent_arrays *l);
+
+/* The checks of a run in this process, in the same order.  As case_run_check_support(). */
+int hosted_judge_answers(struct case_run *c, const struct hal_model *m,
+                         const struct host_answers *a, const struct lent_arrays *l);
+/* Whether the driver wrote before an output, as case_run_check_executed() wants to know. */
+int hosted_check_output_memory(struct case_run *c);
+
 /* After the death of the driver's process in a run: a crash at an address of the shared memory is
  * an access to what was not lent; the outcome then says to what. */
 void hosted_classify_crash(struct case_run *c, const struct lent_arrays *l,
