@@ -141,7 +141,7 @@ static void graphs(struct conform *c, const void *data)
 
 static const struct conform_rule rules_of_file[] = {
     { "random", "operations", HAL_1_0, 0, "random models of one operation have the right results",
-      graphs, GRAPHS(400, 1, 1, 0) },
+      graphs, GRAPHS(1000, 1, 1, 0) },
     { "random", "graphs", HAL_1_0, 0, "random graphs of 2 to 8 operations have the right results",
       graphs, GRAPHS(100, 2, 8, 0) },
     { "random", "large", HAL_1_0, 0, "random graphs of 15 to 30 operations have the right results",
