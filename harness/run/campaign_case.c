@@ -379,7 +379,9 @@ static int take_blame(struct campaign *c, struct active_case *f, const char *byt
     REQUIRE(w, m.target < c->n_targets && f->verdict[m.target].known,
             "it blames an operation for target %u, which has no verdict", m.target);
     clean_blamed(&m.blamed);
-    if (!f->is_again && !f->verdict[m.target].settled)
+    const bool is_of_death =
+        f->first_step & STEP_BLAME && m.target + 1 == (f->first_step & ~(uint32_t) STEP_FLAGS);
+    if (!f->is_again && (is_of_death || !f->verdict[m.target].settled))
         f->verdict[m.target].result.blamed = m.blamed;
     return 0;
 }

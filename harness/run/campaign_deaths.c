@@ -1,7 +1,9 @@
 /* Deaths of workers.  After a death the case is run again, from where the worker began with it:
  *
  *     it dies in the same phase    the death gets a verdict, which "repeats"; the next worker
- *                                  continues after that target
+ *                                  continues after that target; if it was the driver that died,
+ *                                  it searches first, with the driver in a process of its own,
+ *                                  for the operation to blame
  *     it does not die              a signal other than SIGKILL, an exit or a hang in a driver that
  *                                  shares the worker's process gets a verdict that "does not
  *                                  repeat"; after any other death only the second run counts
@@ -92,9 +94,6 @@ static void set_death(struct campaign *c, struct active_case *f, uint32_t target
     struct check_result r = check_without_outcome(v, judge);
     describe_death(d, who_died(c, d), &r);
     snprintf(r.confirmed, sizeof r.confirmed, "%s", confirmed);
-    if (in_driver(c, d))
-        snprintf(r.blamed.why, sizeof r.blamed.why,
-                 "not searched for: the driver shares the process of its worker (see --isolate)");
     campaign_set_verdict(f, target, &r);
     f->verdict[target].settled = true;
 }
@@ -202,7 +201,7 @@ static bool believe(struct campaign *c, struct active_case *f, const struct work
 /* Discards what the dead worker sent: the next one sends it again. */
 static void begin_again(const struct campaign *c, struct active_case *f)
 {
-    for (uint32_t t = f->first_step & ~(uint32_t) STEP_SPEC; t < c->n_targets; t++)
+    for (uint32_t t = f->first_step & ~(uint32_t) STEP_FLAGS; t < c->n_targets; t++)
         f->verdict[t].known = f->verdict[t].settled;
     campaign_free_texts(&f->next);
 }
@@ -243,7 +242,8 @@ int campaign_take_death(uint64_t item, const struct worker_pool_death *death, ui
     uint32_t target = target_of(&d);
     if (phase == PHASE_TARGET || phase == PHASE_JUDGE) {
         set_death(c, f, target, &d, "repeats");
-        *ret_step = f->first_step = (target + 1) | STEP_SPEC;
+        f->first_step = (target + 1) | STEP_SPEC | (in_driver(c, &d) ? STEP_BLAME : 0);
+        *ret_step = f->first_step;
         return 1;
     }
     for (uint32_t t = 0; t < c->n_targets; t++)

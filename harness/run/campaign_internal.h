@@ -83,8 +83,15 @@ static inline uint32_t mark_of(enum phase p, uint32_t target)
 
 /* The step of an item: the index of the first target still to run, and STEP_SPEC when the case
  * failed in an earlier worker, so that its spec must be sent in any case; with STEP_AGAIN, the only
- * target of a run for --rerun, of which nothing but the verdict is sent. */
-enum { STEP_SPEC = 1 << 30, STEP_AGAIN = 1 << 29, STEP_FLAGS = STEP_SPEC | STEP_AGAIN };
+ * target of a run for --rerun, of which nothing but the verdict is sent; with STEP_BLAME, the
+ * driver of the target before has died in its worker: the operation to blame is searched for first.
+ */
+enum {
+    STEP_SPEC = 1 << 30,
+    STEP_AGAIN = 1 << 29,
+    STEP_BLAME = 1 << 28,
+    STEP_FLAGS = STEP_SPEC | STEP_AGAIN | STEP_BLAME
+};
 
 /* Index of a case in c->cases, from its number among those still to run. */
 uint64_t campaign_item(const struct campaign *c, uint64_t item);

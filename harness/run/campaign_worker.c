@@ -14,7 +14,7 @@
 
 void worker_mark(struct worker_state *s, enum phase p, uint32_t target)
 {
-    worker_pool_mark(s->link, mark_of(p, target));
+    worker_pool_mark(s->link, mark_of(s->is_blaming ? PHASE_BLAME : p, target));
 }
 
 /* A driver in another process has a time-out of its own. */
@@ -57,10 +57,22 @@ static bool has_processors(const struct campaign *c)
            c->options->jobs * processes <= (uint64_t) CPU_COUNT(&set);
 }
 
+struct target_host worker_host(struct worker_state *s)
+{
+    const struct campaign *c = s->campaign;
+    struct target_host host = harness_host;
+    host.reply_timeout = c->options->timeout;
+    host.is_known = true;
+    host.may_spin = has_processors(c);
+    host.waiting = keep_alive;
+    host.attach = c->options->gdb ? attach_debugger : NULL;
+    host.user = s;
+    return host;
+}
+
 int campaign_start_worker(void *user, void **ret_state, struct why *w)
 {
     const struct campaign *c = user;
-    struct target_host host = harness_host;
     struct worker_state *s = calloc(1, sizeof *s);
     TRACE(LA, PI, "open the targets");
     if (!s || !(s->arena = arena_new(0))) {
@@ -68,12 +80,7 @@ int campaign_start_worker(void *user, void **ret_state, struct why *w)
         return why_no_memory_for(w, "a worker");
     }
     s->campaign = c;
-    host.reply_timeout = c->options->timeout;
-    host.is_known = true;
-    host.may_spin = has_processors(c);
-    host.waiting = keep_alive;
-    host.attach = c->options->gdb ? attach_debugger : NULL;
-    host.user = s;
+    const struct target_host host = worker_host(s);
     for (uint32_t i = 0; i < c->n_targets; i++) {
         s->target[i].isolated = c->isolated[i];
         if (target_open(c->target[i], &host, &s->target[i].target, w) < 0) {
@@ -136,13 +143,14 @@ static bool run_target(struct worker_state *s, struct check *check, uint64_t ord
 }
 
 static void run_targets(struct worker_state *s, const struct example *e, uint64_t ordinal,
-                        uint32_t from, bool send_spec_anyway)
+                        uint32_t step)
 {
     const struct campaign *c = s->campaign;
+    const uint32_t from = step & ~(uint32_t) STEP_FLAGS;
     uint32_t first = first_to_run(c, ordinal, from);
     struct check check;
     struct why why = { 0 };
-    bool wants_spec = send_spec_anyway;
+    bool wants_spec = step & STEP_SPEC;
     uint32_t end = s->is_again ? from + 1 : c->n_targets;
     if (check_begin(&check, e, c->judge, &why) < 0) {
         send_error(s->link, c, from, &why);
@@ -150,12 +158,14 @@ static void run_targets(struct worker_state *s, const struct example *e, uint64_
     }
     variation_choose(&check, &c->cases->ways);
     check.by_layers = c->cases->spec || per_op_check_is_drawn(e->name); /* files: deep models */
-    if (first < c->n_targets) {
-        worker_mark(s, PHASE_REFERENCE, first);
+    if (step & STEP_BLAME || first < c->n_targets) {
+        worker_mark(s, PHASE_REFERENCE, first < c->n_targets ? first : 0);
         find_reference(&check);
     }
     if (from == 0 && !s->is_again)
         message_case(s->link, e, check.level);
+    if (step & STEP_BLAME)
+        worker_blame_death(s, &check, from - 1);
     for (uint32_t t = from; t < end; t++)
         if (!run_target(s, &check, ordinal, t))
             wants_spec = true;
@@ -181,6 +191,6 @@ void campaign_work(struct worker_pool_link *l, uint64_t item, uint32_t step, voi
     if (make_case(c->cases, campaign_item(c, item), s->arena, &e, &why) < 0)
         send_error(l, c, from, &why);
     else
-        run_targets(s, &e, campaign_item(c, item), from, step & STEP_SPEC);
+        run_targets(s, &e, campaign_item(c, item), step);
     arena_rewind(s->arena, mark);
 }

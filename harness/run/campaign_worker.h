@@ -25,7 +25,7 @@ struct driver_death {
 /* A target in a worker. */
 struct worker_target {
     struct target *target; /* NULL: not open */
-    bool isolated;
+    bool isolated;         /* the driver has a process of its own */
     uint64_t late_of; /* one of these runs, or the current one, may have written late; 0: none */
     struct past_run history[HISTORY]; /* of a hosted driver, in turn */
     uint64_t n_history;
@@ -45,10 +45,13 @@ struct worker_state {
     struct worker_target target[MAX_TARGETS];
     struct arena *arena; /* of the case at hand */
     bool is_again;       /* a run for --rerun: a death is not confirmed by another */
+    bool is_blaming;     /* marks are PHASE_BLAME: the verdict has been sent */
     uint64_t open_case;  /* 1 + the case whose verdict has been sent, but not its end; 0: none */
     struct debugger debugger;
 };
 
+/* What the targets of this worker are opened with. */
+struct target_host worker_host(struct worker_state *s);
 /* Sets the mark, for the phase of a target. */
 void worker_mark(struct worker_state *s, enum phase p, uint32_t target);
 
@@ -57,6 +60,9 @@ void worker_mark(struct worker_state *s, enum phase p, uint32_t target);
 /* Runs and judges the case on target t, confirms the death of a driver, and sends the verdict.
  * False: it is not conforming. */
 bool worker_run_target(struct worker_state *s, struct check *check, uint64_t ordinal, uint32_t t);
+/* For the death of a driver in its worker, whose verdict is known: searches for the operation to
+ * blame with that driver in a process of its own. */
+void worker_blame_death(struct worker_state *s, struct check *check, uint32_t t);
 /* Compares the memory that was lent, closes the driver and amends verdicts accordingly. */
 void worker_close_target(struct worker_state *s, uint32_t t);
 

@@ -427,6 +427,44 @@ static void find_blame(struct worker_state *s, struct check *check, uint32_t t,
     message_blame(s->link, t, &summary);
 }
 
+static void report_no_blame(struct worker_state *s, uint32_t t, const char *text)
+{
+    struct blamed none = { .output = -1 };
+    snprintf(none.why, sizeof none.why, "not searched for: in a process of its own, %.400s", text);
+    message_blame(s->link, t, &none);
+}
+
+/* Runs the case in the driver's own process, and if that dies, searches. */
+static void blame_in_process(struct worker_state *s, struct check *check, uint32_t t)
+{
+    s->is_blaming = true;
+    struct ending e = run_once(s, check, t, NULL);
+    s->is_blaming = false;
+    target_restart(s->target[t].target);
+    if (e.result.died)
+        find_blame(s, check, t, &e.result);
+    else
+        report_no_blame(s, t, "the driver does not die");
+    ending_done(&e);
+}
+
+void worker_blame_death(struct worker_state *s, struct check *check, uint32_t t)
+{
+    struct worker_target *wt = &s->target[t];
+    const struct worker_target shared = *wt;
+    struct target_host host = worker_host(s);
+    struct why why;
+    host.isolation = ISOLATE_ALL;
+    *wt = (struct worker_target){ .isolated = true };
+    if (target_open(s->campaign->target[t], &host, &wt->target, &why) == 0) {
+        blame_in_process(s, check, t);
+        target_free(wt->target);
+    } else {
+        report_no_blame(s, t, why.text);
+    }
+    *wt = shared;
+}
+
 bool worker_run_target(struct worker_state *s, struct check *check, uint64_t ordinal, uint32_t t)
 {
     struct worker_target *wt = &s->target[t];

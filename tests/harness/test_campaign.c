@@ -115,6 +115,13 @@ static void send_verdict(uint64_t item, uint32_t t, enum verdict v)
     send_ok(item, &m, sizeof m);
 }
 
+static void send_blame(uint64_t item, uint32_t t, const char *operation)
+{
+    struct blame_message m = { MESSAGE_BLAME, t, { .count = 1, .of = 2, .output = -1 } };
+    snprintf(m.blamed.name, sizeof m.blamed.name, "%s", operation);
+    send_ok(item, &m, sizeof m);
+}
+
 static void send_spec(uint64_t item)
 {
     struct spec_message m = { .kind = MESSAGE_SPEC, .spec_length = 4 };
@@ -292,12 +299,32 @@ START_TEST(a_death_that_repeats_is_believed)
     begin(0);
     ck_assert_int_eq(die(0, a_crash), STEP_SPEC); /* from the start */
     begin(0);
-    ck_assert_int_eq(die(0, a_crash), 2 | STEP_SPEC);
+    ck_assert_int_eq(die(0, a_crash), 2 | STEP_SPEC | STEP_BLAME);
+    send_verdict(0, 1, VERDICT_PASS); /* does not replace the death's */
+    send_blame(0, 1, "MUL");
     send_spec(0);
     complete(0);
+    ck_assert_str_eq(query("SELECT blamed_operation FROM failures"), "MUL");
     ck_assert_str_eq(query("SELECT verdict || confirmed || stage || uri || spec FROM failures"),
                      "crashrepeatsexecutelib:driver.sospec");
     ck_assert_uint_eq(total(0, VERDICT_PASS), 1);
+}
+END_TEST
+
+/* The worker that searches for the operation to blame may die, too. */
+START_TEST(a_death_in_the_search_for_blame_ends_it)
+{
+    struct worker_pool_death d = a_crash;
+    begin(0);
+    die(0, a_crash);
+    begin(0);
+    die(0, a_crash);
+    d.mark = mark_of(PHASE_BLAME, 1);
+    ck_assert_int_eq(die(0, d), 2 | STEP_SPEC);
+    send_blame(0, 1, "MUL"); /* of no death */
+    complete(0);
+    ck_assert_str_eq(query("SELECT verdict || coalesce(blamed_operation, '') FROM failures"),
+                     "crash");
 }
 END_TEST
 
@@ -381,7 +408,7 @@ START_TEST(after_three_of_a_kind_deaths_are_believed_at_once)
             ck_assert_int_eq(die(i, a_crash), STEP_SPEC);
             begin(i);
         }
-        ck_assert_int_eq(die(i, a_crash), 2 | STEP_SPEC);
+        ck_assert_int_eq(die(i, a_crash), 2 | STEP_SPEC | STEP_BLAME);
         complete(i);
     }
     struct worker_pool_death other = a_crash;
@@ -399,9 +426,9 @@ START_TEST(two_targets_that_crash_have_a_verdict_each)
     send_case(0);
     die(0, d);
     send_case(0);
-    ck_assert_int_eq(die(0, d), 1 | STEP_SPEC);
-    ck_assert_int_eq(die(0, a_crash), 1 | STEP_SPEC);
-    ck_assert_int_eq(die(0, a_crash), 2 | STEP_SPEC);
+    ck_assert_int_eq(die(0, d), 1 | STEP_SPEC | STEP_BLAME);
+    ck_assert_int_eq(die(0, a_crash), 1 | STEP_SPEC | STEP_BLAME);
+    ck_assert_int_eq(die(0, a_crash), 2 | STEP_SPEC | STEP_BLAME);
     complete(0);
     ck_assert_str_eq(query("SELECT count(*) FROM failures WHERE confirmed = 'repeats'"), "2");
 }
@@ -411,7 +438,7 @@ END_TEST
 START_TEST(a_case_ends_whatever_dies)
 {
     int deaths = 0;
-    for (int64_t step = 0; step >= 0 && (step & ~STEP_SPEC) < 2; deaths++) {
+    for (int64_t step = 0; step >= 0 && (step & ~STEP_FLAGS) < 2; deaths++) {
         struct worker_pool_death d = a_crash;
         d.mark = mark_of(PHASE_TARGET, (uint32_t) deaths % 2);
         step = die(0, d);
@@ -563,6 +590,7 @@ Suite *campaign_suite(void)
     tcase_add_test(t, an_earlier_verdict_is_amended);
     tcase_add_test(t, notes_are_kept_once);
     tcase_add_test(t, a_death_that_repeats_is_believed);
+    tcase_add_test(t, a_death_in_the_search_for_blame_ends_it);
     tcase_add_test(t, a_death_that_does_not_repeat_names_the_case_before);
     tcase_add_test(t, only_the_second_run_counts);
     tcase_add_test(t, deaths_that_are_not_the_drivers_are_errors);
