@@ -25,9 +25,23 @@ static double plain_value(const struct role *r)
     }
 }
 
+/* The length of an attribute's name without its side or dimension, which mostly share a mistake:
+ * of "stride" in "stride_width". */
+static size_t name_length(const char *name)
+{
+    static const char *const sides[] = {
+        "_width", "_height", "_left", "_right", "_top", "_bottom"
+    };
+    const char *end = strrchr(name, '_');
+    for (int i = 0; end && i < COUNT(sides); i++)
+        if (!strcmp(end, sides[i]))
+            return (size_t) (end - name);
+    return strlen(name);
+}
+
 static void put_attributes(const struct call *call, char *text)
 {
-    bool any = false;
+    char last[48] = ""; /* name */
     for (uint32_t k = 0; k < call->n_in; k++) {
         const struct role *r = call_role(call, k);
         const struct tensor *t = call->arg[k];
@@ -37,8 +51,10 @@ static void put_attributes(const struct call *call, char *text)
         double value = tensor_at(t, 0);
         if (value >= plain && value <= plain)
             continue;
-        text_append(text, SHRINK_BUCKET, "%s%s", any ? ", " : "; ", r->name);
-        any = true;
+        const size_t length = name_length(r->name);
+        if (length != strlen(last) || strncmp(r->name, last, length) != 0)
+            text_append(text, SHRINK_BUCKET, "%s%.*s", *last ? ", " : "; ", (int) length, r->name);
+        snprintf(last, sizeof last, "%.*s", (int) length, r->name);
     }
 }
 
@@ -55,6 +71,13 @@ static void put_way(const struct variation *v, char *text)
     text_append(text, SHRINK_BUCKET, " in the way %s", way);
 }
 
+/* One mistake mostly concerns signed and unsigned values alike. */
+static const char *type_name(const struct graph *g, const struct operation *o)
+{
+    const char *type = operation_type(g, o);
+    return !strcmp(type, "TENSOR_QUANT8_ASYMM_SIGNED") ? "TENSOR_QUANT8_ASYMM" : type;
+}
+
 void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
                  const struct shrunk *s, char name[SHRINK_BUCKET])
 {
@@ -64,7 +87,7 @@ void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
         char text[48];
         struct call call;
         text_append(name, SHRINK_BUCKET, " %s(%s", operation_name(g->operation[i].code, text),
-                    operation_type(g, &g->operation[i]));
+                    type_name(g, &g->operation[i]));
         if (candidate_bind(c, 0, i, &call))
             put_attributes(&call, name);
         text_append(name, SHRINK_BUCKET, ")");

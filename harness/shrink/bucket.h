@@ -6,10 +6,11 @@
 #include "harness/shrink/candidate.h"
 #include "harness/shrink/shrink.h"
 
-/* "fail CONV_2D(TENSOR_FLOAT32; stride_width)": the kind of verdict, the operations of the
- * main graph with the type of their first tensor and the attributes that are not plain.  Shapes,
- * values and subgraphs do not count.  s: the way of execution in which it fails, if not plainly,
- * which is part of the name without its numbers: "fail in the way burst" where any operation does.
+/* "fail CONV_2D(TENSOR_FLOAT32; stride)": the kind of verdict, the operations of the main graph
+ * with the type of their first tensor (8-bit ones without their sign) and the attributes that are
+ * not plain, without side or dimension.  Shapes, values and subgraphs do not count.  s: the way of
+ * execution in which it fails, if not plainly, which is part of the name without its numbers: "fail
+ * in the way burst" where any operation does.
  */
 void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
                  const struct shrunk *s, char name[SHRINK_BUCKET]);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "golden/base/clock.h"
+#include "golden/model/one_op.h"
 #include "harness/shrink/bucket.h"
 #include "harness/shrink/reductions.h"
 #include "harness/shrink/trial.h"
@@ -166,7 +167,74 @@ static int start_with(struct progress *p, const struct example *e, const struct 
     return trial_begin_part(p->trial, &p->start.e, first, &p->start_result) ? 0 : 1;
 }
 
-/* Starts with the part that is blamed, else with the whole case. */
+/* Of operations and types that most drivers have. */
+static const struct one_op plain_models[] = {
+    { "addition", "ADD", 1, { "F32[1]: 1", "F32[1]: 2", "INT32: 0" }, "F32[1]: 3" },
+    { "comparison", "RELU", 1, { "F32[1]: 1" }, "F32[1]: 1" },
+    { "addition of 8 bits",
+      "ADD",
+      1,
+      { "U8[1]*1@0: 1", "U8[1]*1@0: 2", "INT32: 0" },
+      "U8[1]*1@0: 3" },
+    { "comparison of 8 bits", "RELU", 1, { "U8[1]*1@0: 1" }, "U8[1]*1@0: 1" },
+};
+
+/* As struct example, until build_done(). */
+struct plain_example {
+    struct build build;
+    struct tensor in[ONE_OP_INPUTS], expected[ONE_OP_OUTPUTS];
+    struct example example;
+};
+
+static void plain_example_init(struct plain_example *x, const struct one_op *o, const char *name)
+{
+    one_op_build(&x->build, o, x->in, x->expected);
+    x->example = (struct example){
+        .name = name, .model = x->build.model, .in = x->in, .expected = x->expected
+    };
+}
+
+/* The first plain model, if all that the target supports fail as the case does, and these are at
+ * least two: what is wrong then is not the operation.  NULL: they do not. */
+static const struct one_op *find_plain(struct progress *p, const struct check_result *first)
+{
+    const struct trial_kind wanted = trial_kind_of(first);
+    const struct one_op *found = NULL;
+    int n = 0;
+    if (first->verdict == VERDICT_FAIL && !first->varied)
+        return NULL; /* wrong numbers are the operation's */
+    for (int i = COUNT(plain_models); i-- > 0;) {
+        struct plain_example x;
+        struct check_result result;
+        struct why why;
+        plain_example_init(&x, &plain_models[i], plain_models[i].name);
+        int failed = trial_run(p->trial, &x.example, &result, &why);
+        build_done(&x.build);
+        const struct trial_kind kind = trial_kind_of(&result);
+        if (!failed && result.verdict == VERDICT_UNSUPPORTED)
+            continue;
+        if (failed || !trial_kind_equal(&kind, &wanted))
+            return NULL;
+        found = &plain_models[i];
+        n++;
+    }
+    return n >= 2 ? found : NULL;
+}
+
+/* 1: it is not where the failure comes from. */
+static int start_with_plain(struct progress *p, const struct check_result *first, struct why *w)
+{
+    const struct one_op *plain = find_plain(p, first);
+    struct plain_example x;
+    if (!plain)
+        return 1;
+    plain_example_init(&x, plain, p->trial->request->example->name);
+    int r = start_with(p, &x.example, first, w);
+    build_done(&x.build);
+    return r;
+}
+
+/* Starts with a plain model, or the part that is blamed, else with the whole case. */
 static int begin(struct progress *p, struct shrunk *s, struct why *w)
 {
     const struct example *e = p->trial->request->example;
@@ -178,7 +246,9 @@ static int begin(struct progress *p, struct shrunk *s, struct why *w)
     if (verdict_conforming(s->first.verdict) || s->first.verdict == VERDICT_ERROR)
         return 1;
     part.name = e->name;
-    int r = start_with(p, &part, &s->first, w);
+    int r = start_with_plain(p, &s->first, w);
+    if (r != 0)
+        r = start_with(p, &part, &s->first, w);
     if (r != 0)
         r = start_with(p, e, &s->first, w);
     if (r != 0)

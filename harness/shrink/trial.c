@@ -75,6 +75,12 @@ static int run_once(struct trial *t, const struct example *e, enum judge_kind ju
     return failed;
 }
 
+int trial_run(struct trial *t, const struct example *e, struct check_result *ret, struct why *w)
+{
+    target_restart(t->target);
+    return run_once(t, e, t->judge, ret, w);
+}
+
 /* ---- the whole case */
 
 static void count_run(void *user)

@@ -35,6 +35,9 @@ struct trial {
 int trial_begin(struct trial *t, const struct shrink_request *request, struct why *w);
 void trial_done(struct trial *t);
 
+/* Runs an example once in a new process, judged as the case is. */
+int trial_run(struct trial *t, const struct example *e, struct check_result *ret, struct why *w);
+
 /* Runs the case in a new process of the driver as a campaign does, and searches for the operations
  * that its failure comes from: *ret_part is the example of them, in arena, or of all of them where
  * nothing is blamed.  -1: an error of Halcyon's own. */

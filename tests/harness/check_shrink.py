@@ -130,6 +130,10 @@ def check_buckets(halcyon, folder):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     require(verdicts(halcyon, folder, target, "run", path), "the stored case conforms:\n", text)
+    db = f"{folder}/any.db"
+    run(halcyon, "random", "-d", "sim:cpu?fault=crash", "--count", "12", "--db", db)
+    rows = sqlite3.connect(db).execute("SELECT DISTINCT bucket FROM details WHERE NOT conforming").fetchall()
+    require(rows == [("crash ADD(TENSOR_FLOAT32)",)], "a crash in every execution has the buckets", rows)
     run(halcyon, "random", "-d", target, "--count", "20", "--db", f"{folder}/none.db", "-q", "--no-shrink")
     n = sqlite3.connect(f"{folder}/none.db").execute("SELECT count(bucket) FROM verdicts").fetchone()[0]
     require(n == 0, "--no-shrink writes buckets")
