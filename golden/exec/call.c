@@ -5,13 +5,17 @@
 
 #include "golden/exec/call.h"
 #include "golden/exec/const_cache.h"
+#include "golden/math/vector_loop.h"
 #include "golden/model/copy_elements.h"
 
 static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
 static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */
 static const double largest_f16 = 65504;
 
-enum { MIN_CACHED = 256 }; /* elements of a constant: widening fewer costs less than a look-up */
+enum {
+    MIN_CACHED = 256, /* elements of a constant: widening fewer costs less than a look-up */
+    BLOCK = 256       /* elements whose errors are computed at a time */
+};
 
 static double or_default(double x, double otherwise)
 {
@@ -92,42 +96,45 @@ struct steps {
 };
 
 /* Largest distance from the stored value x of an implementation's value, which lies within `bound`
- * of real before rounding.  Integer types differ by whole steps, and saturate. */
-static double integer_reach(const struct steps *s, double x, double real, double bound)
+ * of real before rounding.  Integer types differ by whole steps, and saturate.  Like all functions
+ * here that are called for each element, without branches, so that loops can be vectorised. */
+static inline double integer_reach(const struct steps *s, double x, double real, double bound)
 {
-    bool any = isnan(real) || !(bound < INFINITY);
-    double lo = any || real - bound < s->lo ? s->lo : real - bound;
-    double hi = any || real + bound > s->hi ? s->hi : real + bound;
+    double lo = real - bound, hi = real + bound;
+    bool any = isnan(real) | !(bound < INFINITY);
 
+    lo = any | (lo < s->lo) ? s->lo : lo;
+    hi = any | (hi > s->hi) ? s->hi : hi;
     lo = lo > s->hi ? s->hi : lo;
     hi = hi < s->lo ? s->lo : hi;
-    double most = x - lo > hi - x ? x - lo : hi - x; /* not negative, because lo <= x <= hi */
-    return (double) (int64_t) (most / s->step + 1e-9) * s->step;
+    lo = x - lo;
+    hi = hi - x;
+    return lo > hi ? lo : hi; /* not negative, because lo <= x <= hi */
 }
 
-static double float_reach(double x, double real, double bound)
+static inline double float_reach(double x, double real, double bound)
 {
-    double d = x == real ? 0 : fabs(x - real); /* equal infinities too */
+    double d = fabs(x - real), sum;
+    bool exact_nan = isnan(x) & isnan(real) & (bound == 0);
 
-    if (isnan(d)) /* an exact NaN has no error */
-        return isnan(x) && isnan(real) && bound == 0 ? 0 : INFINITY;
-    return d + bound;
+    d = x == real ? 0 : d; /* equal infinities too */
+    sum = d + bound;
+    return isnan(d) ? (exact_nan ? 0 : INFINITY) : sum;
 }
 
 /* Error of storing fp32 as fp16: rounding; subnormals may be flushed to zero, and values above the
  * largest fp16 number may become infinite. */
-static double storage_error(double x)
+static inline double storage_error(double x)
 {
-    double a = fabs(x);
+    double a = fabs(x), e = a < INFINITY ? a * unit_f16 : 0;
 
-    if (a > largest_f16 && a < INFINITY)
-        return INFINITY;
-    return a < tiny_f16 ? a : a < INFINITY ? a * unit_f16 : 0;
+    e = a < tiny_f16 ? a : e;
+    return a > largest_f16 && a < INFINITY ? INFINITY : e;
 }
 
 /* Whether a float operand has elements whose treatment NNAPI leaves open: subnormal numbers, NaN.
  */
-static bool has_open_elements(const struct tensor *t)
+VECTOR_LOOP static bool has_open_elements(const struct tensor *t)
 {
     const uint32_t *single = t->data;
     const uint16_t *half = t->data;
@@ -163,41 +170,106 @@ static void add_open_elements(const struct tensor *t, bool computes, const doubl
     }
 }
 
+static inline uint64_t bits_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* error[i] = the reach of element i. */
+VECTOR_LOOP static void integer_errors(const struct steps *s, bool narrow, size_t n,
+                                       const double *restrict x, const double *restrict real,
+                                       const double *restrict bound, double *restrict error)
+{
+    for (size_t i = 0; i < n; i++)
+        error[i] = integer_reach(s, x[i], real[i], bound[i]) / s->step + 1e-9;
+    for (size_t i = 0; narrow && i < n; i++) /* whole steps; 32 bits suffice for narrow types */
+        error[i] = (double) (int32_t) error[i] * s->step;
+    for (size_t i = 0; !narrow && i < n; i++)
+        error[i] = (double) (int64_t) error[i] * s->step;
+}
+
+VECTOR_LOOP static void float_errors(size_t n, const double *restrict x,
+                                     const double *restrict real, const double *restrict bound,
+                                     double *restrict error)
+{
+    for (size_t i = 0; i < n; i++)
+        error[i] = float_reach(x[i], real[i], bound[i]);
+}
+
+VECTOR_LOOP static bool any_nonzero(size_t n, const double *x)
+{
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        found |= bits_of(x[i]);
+    return found << 1 != 0;
+}
+
+/* The errors of n elements from `at` on, whose stored values are x; not those of open elements.
+ * Returns whether one is not 0. */
+static bool element_errors(const struct value *v, const struct evaluation *e, size_t at, size_t n,
+                           const double *x, double *error)
+{
+    static const double zeros[BLOCK];
+    const struct tensor *t = &v->tensor;
+    const struct codec *codec = dtype_info[t->dtype].codec;
+    const double *real = v->real ? v->real + at : x, *bound = v->bound ? v->bound + at : zeros;
+    double step = tensor_step(t, 0);
+    const struct steps range = { (codec->min - t->zero) * step, (codec->max - t->zero) * step,
+                                 step };
+
+    if (codec->integer && !t->channel_scale)
+        integer_errors(&range, codec->size < sizeof(int32_t), n, x, real, bound, error);
+    else
+        float_errors(n, x, real, bound, error);
+    for (size_t i = 0; e->relaxed && t->dtype == DT_F32 && i < n; i++)
+        error[i] += storage_error(x[i]);
+    return any_nonzero(n, error);
+}
+
+/* Stored values of n elements from `at` on, as real numbers. */
+static void widen_part(const struct tensor *t, size_t at, size_t n, double *to)
+{
+    const struct codec *codec = dtype_info[t->dtype].codec;
+
+    codec->widen((const char *) t->data + at * codec->size, n, t->zero, tensor_step(t, 0), to);
+}
+
 /* Returns in *ret_error the largest differences between an implementation's input and the
- * reference's (NULL: none), and in *ret_x the input's real values, if they had to be computed. */
+ * reference's (NULL: none), and in *ret_x, unless it is NULL, the input's real values, if they had
+ * to be computed. */
 static int input_error(const struct value *v, const struct evaluation *e, bool computes,
                        double **ret_x, double **ret_error)
 {
     const struct tensor *t = &v->tensor;
-    bool stored_half = e->relaxed && t->dtype == DT_F32;
     size_t n = tensor_count(t);
-    const struct codec *codec = dtype_info[t->dtype].codec;
-    bool steps = codec->integer && !t->channel_scale;
+    bool open = has_open_elements(t), whole = ret_x || open || t->channel_scale, any = false;
+    double block[BLOCK];
 
-    bool open = has_open_elements(t);
-
-    if (!v->bound && !v->real && !stored_half && !open)
+    if (!v->bound && !v->real && !(e->relaxed && t->dtype == DT_F32) && !open)
         return 0;
-    double *x = scratch_doubles(e, n), *error = scratch_doubles(e, n), any = 0;
+    double *x = whole ? scratch_doubles(e, n) : block, *error = scratch_doubles(e, n);
     if (!x || !error)
         return -1;
-    tensor_widen(t, x);
-    double step = tensor_step(t, 0);
-    const struct steps range = { (codec->min - t->zero) * step, (codec->max - t->zero) * step,
-                                 step };
-    for (size_t i = 0; i < n; i++) {
-        double bound = v->bound ? v->bound[i] : 0, real = v->real ? v->real[i] : x[i];
-        error[i] =
-            steps ? integer_reach(&range, x[i], real, bound) : float_reach(x[i], real, bound);
-        if (stored_half)
-            error[i] += storage_error(x[i]);
+    if (t->channel_scale)
+        tensor_widen(t, x);
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t run = n - at < BLOCK ? n - at : BLOCK;
+        double *part = whole ? x + at : block;
+        if (!t->channel_scale)
+            widen_part(t, at, run, part);
+        any |= element_errors(v, e, at, run, part, error + at);
     }
-    if (open)
+    if (open) {
         add_open_elements(t, computes, x, n, error);
-    for (size_t i = 0; i < n; i++)
-        any += error[i];
-    *ret_x = x;
-    *ret_error = any != 0 ? error : NULL;
+        any = any_nonzero(n, error);
+    }
+    if (ret_x)
+        *ret_x = x;
+    *ret_error = any ? error : NULL;
     return 0;
 }
 
@@ -210,10 +282,10 @@ static int input_errors(struct call *c, struct value *const *in, const struct ev
                         struct why *w)
 {
     for (uint32_t i = 0; i < c->n_in; i++) {
-        double *x = NULL;
-        if (has_tensor_data(in[i]) && input_error(in[i], e, !moves(c), &x, &c->ex[i]) < 0)
+        bool values = !c->op->units && !moves(c);
+        if (has_tensor_data(in[i]) &&
+            input_error(in[i], e, !moves(c), values ? &c->x[i] : NULL, &c->ex[i]) < 0)
             return why_no_memory_for(w, "%s", c->op->name);
-        c->x[i] = c->op->units ? NULL : x;
     }
     return 0;
 }
@@ -267,7 +339,7 @@ static int move_errors(const struct call *c, const struct evaluation *e, struct 
         from[i] = error;
     }
     for (uint32_t i = 0; i < c->n_out; i++) {
-        to[i] = arena_alloc(e->keep, tensor_count(&out[i]->tensor) + 1, sizeof(double));
+        to[i] = arena_alloc_raw(e->keep, tensor_count(&out[i]->tensor) + 1, sizeof(double));
         if (!to[i])
             return -1;
         out[i]->bound = to[i];
@@ -309,19 +381,18 @@ static int move_values(const struct call *c, const struct evaluation *e, struct 
 }
 
 /* 2^exponent of x */
-static double power_of(double x)
+static inline double power_of(double x)
 {
-    uint64_t bits;
+    uint64_t bits = bits_of(x) & (uint64_t) 2047 << 52;
 
-    memcpy(&bits, &x, sizeof bits);
-    bits &= (uint64_t) 2047 << 52;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
 /* Adds to the bounds of n quantised results y the error of rounding them to steps. */
-static void add_quantisation(const struct call *c, const struct evaluation *e,
-                             const struct tensor *t, size_t n, const double *y, double *bound)
+VECTOR_LOOP static void add_quantisation(const struct call *c, const struct evaluation *e,
+                                         const struct tensor *t, size_t n, const double *restrict y,
+                                         double *restrict bound)
 {
     const struct error_model *model = &c->op->error;
     bool once = model->kind == ERROR_EXACT || model->kind == ERROR_DISCRETE;
@@ -333,48 +404,61 @@ static void add_quantisation(const struct call *c, const struct evaluation *e,
         /* Scaling in single precision, after TOSA's bound of an inexact RESCALE: close to a tie
          * it may round the other way. */
         double scaling = (3 * fabs(y[i]) + fabs(y[i] + zero)) * unit_f32;
-        bound[i] += rounding + (isfinite(y[i]) ? scaling : 0);
+        scaling = fabs(y[i]) < INFINITY ? scaling : 0;
+        bound[i] += rounding + scaling;
     }
 }
 
-/* The error of rounding a result that is not quantised and lies within `carried` of y. */
-static double rounding_error(const struct call *c, const struct evaluation *e,
-                             const struct tensor *t, double y, double carried)
-{
-    const struct error_model *model = &c->op->error;
-    const struct dtype_info *info = &dtype_info[t->dtype];
+/* How a float result is rounded. */
+struct rounding {
+    bool half, relaxed;      /* in fp16; as TENSOR_FLOAT32 */
+    double ulps, unit, tiny; /* ulps 0: not rounded, but subnormals may be flushed */
+};
 
-    bool rounds = model->kind != ERROR_EXACT && (model->kind != ERROR_DISCRETE || model->ulps > 0);
-    if (info->codec->integer || !rounds || !isfinite(y)) /* infinity and NaN are not rounded */
-        return 0;
-    bool half = is_half(t, e);
-    double u = half ? unit_f16 : unit_f32, tiny = half ? tiny_f16 : tiny_f32;
-    double a = fabs(y), most = a + carried;
-    if (half && t->dtype == DT_F32 && most > largest_f16) /* relaxed: in fp16 it may be infinite */
-        return INFINITY;
-    double ulp = model->ulps > 0 ? 2 * u * power_of(most) : 0;
-    return model->ulps * ulp + (a - carried < 2 * tiny ? tiny : 0);
+/* The error of rounding a result that lies within `carried` of y. */
+static inline double rounding_error(const struct rounding *r, double y, double carried)
+{
+    double a = fabs(y), most = a + carried, ulp = 2 * r->unit * power_of(most) * r->ulps;
+    double error = (r->ulps > 0 ? ulp : 0) + (a - carried < 2 * r->tiny ? r->tiny : 0);
+
+    /* relaxed: in fp16 it may be infinite */
+    error = r->half & r->relaxed & (most > largest_f16) ? INFINITY : error;
+    return a < INFINITY ? error : 0; /* infinity and NaN are not rounded */
+}
+
+VECTOR_LOOP static void add_float_rounding(const struct rounding r, size_t n,
+                                           const double *restrict y, double *restrict bound)
+{
+    for (size_t i = 0; i < n; i++)
+        bound[i] += rounding_error(&r, y[i], bound[i]);
 }
 
 /* Adds to the bounds of n results y the error of rounding them. */
 static void add_rounding(const struct call *c, const struct evaluation *e, const struct tensor *t,
                          size_t n, const double *y, double *bound)
 {
-    if (dtype_info[t->dtype].quant != QUANT_NONE && t->scale != 0) {
+    const struct error_model *model = &c->op->error;
+    const struct dtype_info *info = &dtype_info[t->dtype];
+    bool rounds = model->kind != ERROR_EXACT && (model->kind != ERROR_DISCRETE || model->ulps > 0);
+    bool half = is_half(t, e);
+    const struct rounding r = { half, t->dtype == DT_F32, model->ulps, half ? unit_f16 : unit_f32,
+                                half ? tiny_f16 : tiny_f32 };
+
+    if (info->quant != QUANT_NONE && t->scale != 0)
         add_quantisation(c, e, t, n, y, bound);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        bound[i] += rounding_error(c, e, t, y[i], bound[i]);
+    else if (!info->codec->integer && rounds)
+        add_float_rounding(r, n, y, bound);
 }
 
 /* bound() functions expect finite values where errors are infinite. */
 static int replace_open_inputs(struct call *c, const struct evaluation *e, struct why *w)
 {
     for (uint32_t i = 0; i < c->n_in; i++) {
-        size_t n = c->ex[i] && c->x[i] ? tensor_count(c->arg[i]) : 0;
+        size_t n = c->ex[i] && c->x[i] ? tensor_count(c->arg[i]) : 0, open = 0;
         double *finite = NULL;
-        for (size_t k = 0; k < n; k++) {
+        for (size_t k = 0; k < n; k++)
+            open += c->ex[i][k] < INFINITY ? 0 : 1;
+        for (size_t k = 0; open && k < n; k++) {
             if (c->ex[i][k] < INFINITY || isfinite(c->x[i][k]))
                 continue;
             if (!finite) {
@@ -397,9 +481,6 @@ static int compute_bounds(struct call *c, const struct evaluation *e, struct why
 
     for (uint32_t i = 0; i < c->n_out; i++) {
         size_t n = tensor_count(c->out[i]);
-        c->ey[i] = output_array(e, c->out[i]);
-        if (!c->ey[i])
-            return why_no_memory_for(w, "%s", c->op->name);
         for (size_t k = 0; k < n; k++)
             c->ey[i][k] = start;
     }
@@ -407,25 +488,52 @@ static int compute_bounds(struct call *c, const struct evaluation *e, struct why
     return c->op->bound ? c->op->bound(c, w) : 0;
 }
 
+/* Keeps the real values and adds the error of rounding them. */
+static void keep_bounds(const struct call *c, struct value *const *out, const struct evaluation *e)
+{
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        struct value *v = out[i];
+        v->real = c->y[i];
+        v->bound = c->ey[i];
+        add_rounding(c, e, &v->tensor, tensor_count(&v->tensor), v->real, v->bound);
+    }
+}
+
+static int allocate_reals(struct call *c, double **ret_arrays, const struct evaluation *e,
+                          struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        ret_arrays[i] = output_array(e, c->out[i]);
+        if (!ret_arrays[i])
+            return why_no_memory_for(w, "%s", c->op->name);
+    }
+    return 0;
+}
+
 static int evaluate_reals(struct call *c, struct value *const *in, struct value *const *out,
                           const struct evaluation *e, struct why *w)
 {
     bool bounds = e->options->bounds, integers = c->op->eval_int && c->out[0]->dtype == DT_I32;
-    int stored = c->op->eval_stored && e->stored && !bounds ? c->op->eval_stored(c, w) : 0;
 
-    if (stored)
-        return stored < 0 ? -1 : 0;
+    if (bounds) {
+        TRY(allocate_reals(c, c->y, e, w));
+        TRY(allocate_reals(c, c->ey, e, w));
+    }
+    if (c->op->eval_stored && !e->options->by_definition && (bounds || e->stored)) {
+        int stored = c->op->eval_stored(c, w);
+        if (stored > 0 && bounds)
+            keep_bounds(c, out, e);
+        if (stored)
+            return stored < 0 ? -1 : 0;
+    }
     if (integers && !bounds) {
         c->op->eval_int(c);
         return 0;
     }
 
     TRY(widen_inputs(c, in, e, w));
-    for (uint32_t i = 0; i < c->n_out; i++) {
-        c->y[i] = output_array(e, c->out[i]);
-        if (!c->y[i])
-            return why_no_memory_for(w, "%s", c->op->name);
-    }
+    if (!bounds)
+        TRY(allocate_reals(c, c->y, e, w));
     if (integers) {
         c->op->eval_int(c);
         for (uint32_t i = 0; i < c->n_out; i++)
@@ -435,17 +543,10 @@ static int evaluate_reals(struct call *c, struct value *const *in, struct value 
     }
     if (bounds)
         TRY(compute_bounds(c, e, w));
-
-    /* narrows the results; with bounds, keeps the real values and adds the error of rounding */
-    for (uint32_t i = 0; i < c->n_out; i++) {
-        struct value *v = out[i];
-        tensor_narrow(c->y[i], &v->tensor);
-        if (!bounds)
-            continue;
-        v->real = c->y[i];
-        v->bound = c->ey[i];
-        add_rounding(c, e, &v->tensor, tensor_count(&v->tensor), v->real, v->bound);
-    }
+    for (uint32_t i = 0; i < c->n_out; i++)
+        tensor_narrow(c->y[i], &out[i]->tensor);
+    if (bounds)
+        keep_bounds(c, out, e);
     return 0;
 }
 

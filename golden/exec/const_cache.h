@@ -23,7 +23,13 @@ enum const_form {
     CONST_PANELS,       /* struct matmul_packed, of units */
     CONST_VALUE_PANELS, /* struct matmul_packed, of real values */
     CONST_INT_PANELS,   /* matmul_int_pack(), per group */
-    CONST_INT_TAPS      /* matmul_int_pack_taps() */
+    CONST_INT_TAPS,     /* matmul_int_pack_taps() */
+    /* The same of magnitudes, for error bounds. */
+    CONST_ABS_UNITS,
+    CONST_ABS_PANELS,
+    CONST_ABS_VALUE_PANELS,
+    CONST_ABS_INT_PANELS,
+    CONST_ABS_INT_TAPS
 };
 
 /* A form and how to compute it.  form, n, k and groups are the key within one constant's cache. */

@@ -30,7 +30,8 @@ struct exec_event {
 };
 
 struct exec_options {
-    bool bounds; /* compute error bounds too */
+    bool bounds;        /* compute error bounds too */
+    bool by_definition; /* never use eval_stored(), for tests that compare it with eval() */
     struct arithmetic arithmetic;
     double loop_timeout;      /* processor seconds for one WHILE; 0: the NNAPI default, 2 */
     uint64_t max_iterations;  /* of one WHILE, a reproducible limit; 0: no limit */

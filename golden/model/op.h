@@ -245,8 +245,9 @@ struct op {
     bool (*moves)(const struct call *c);
     /* On stored TENSOR_INT32 data, used if the output is TENSOR_INT32; wraps modulo 2^32. */
     void (*eval_int)(struct call *c);
-    /* A faster alternative to eval(), from stored to stored elements, x[] and y[] unset; computes
-     * the same bits as eval() and narrowing.  Returns 1, or 0 if it does not apply to this call. */
+    /* A faster alternative to eval() and bound(), from stored to stored elements, x[] unset;
+     * computes the same bits as eval() and narrowing.  With bounds, ey[] is set: then also y[], and
+     * ey[] from ex[], as bound() does.  Returns 1, or 0 if it does not apply to this call. */
     int (*eval_stored)(struct call *c, struct why *w);
     /* IF and WHILE. */
     int (*control)(struct call *c, struct exec_frame *f, struct why *w);

@@ -43,7 +43,8 @@ static double error(double x, double y, double alpha, double e, double u)
     if (!(e > 0) || isnan(y))
         return e > 0 ? INFINITY : isnan(y) ? 0 : own;
     double p = elu(x - e, alpha), q = elu(x + e, alpha), between = fabs(x) < e ? 0 : y;
-    return own + bound_interval(y, fmin(fmin(p, q), between), fmax(fmax(p, q), between));
+    return own + bound_interval(y, bound_smaller(bound_smaller(p, q), between),
+                                bound_larger(bound_larger(p, q), between));
 }
 
 static int bound(struct call *c, struct why *w)

@@ -29,8 +29,8 @@ static double error(double x, double y, double e, double u)
     if (!(e > 0) || isnan(y))
         return e > 0 ? INFINITY : own;
     double p = hard_swish(x - e), q = hard_swish(x + e);
-    double low = fabs(x - bottom) < e ? hard_swish(bottom) : fmin(p, q);
-    return own + bound_interval(y, low, fmax(p, q));
+    double low = fabs(x - bottom) < e ? hard_swish(bottom) : bound_smaller(p, q);
+    return own + bound_interval(y, low, bound_larger(p, q));
 }
 
 static int eval(struct call *c, struct why *w)

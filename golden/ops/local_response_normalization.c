@@ -121,9 +121,10 @@ static double bound_one(const struct call *c, const struct axis *a, size_t at, s
         return INFINITY;
     double factor = elementary_pow(d, -beta);
     /* d^-beta may be flushed to zero, as when d^beta overflows. */
-    double e = fmax(fabs(elementary_pow(d - ed, -beta) - factor),
-                    fabs(elementary_pow(d + ed, -beta) - factor)) +
-               factor * power_error(c, d) + bound_tiny(u);
+    double more = factor * power_error(c, d) + bound_tiny(u);
+    double e = fabs(elementary_pow(d - ed, -beta) - factor) + more;
+    if (beta < 0) /* else the power is convex and decreasing: it changes most where d is smallest */
+        e = bound_larger(e, fabs(elementary_pow(d + ed, -beta) - factor) + more);
     return bound_clean(bound_scaled(factor + e, ex) + bound_scaled(x, e) + 2 * u * fabs(y) +
                        bound_tiny(u));
 }

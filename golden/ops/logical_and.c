@@ -18,7 +18,7 @@ static int eval(struct call *c, struct why *w)
 
 static double carry(double a, double b, double ea, double eb)
 {
-    return binary_corners(both, a, b, ea, eb, both(a, b));
+    return binary_corners(both, a, b, ea, eb, both(a, b), both(a, b));
 }
 
 static int bound(struct call *c, struct why *w)

@@ -18,7 +18,7 @@ static int eval(struct call *c, struct why *w)
 
 static double carry(double a, double b, double ea, double eb)
 {
-    return binary_corners(either, a, b, ea, eb, either(a, b));
+    return binary_corners(either, a, b, ea, eb, either(a, b), either(a, b));
 }
 
 static int bound(struct call *c, struct why *w)

@@ -2,6 +2,7 @@
 
 #include "golden/base/arena.h"
 #include "golden/judge/bounds.h"
+#include "golden/math/vector_loop.h"
 #include "golden/ops/shared/elementwise/activation.h"
 #include "golden/ops/shared/image/pooling.h"
 
@@ -13,7 +14,7 @@ static const struct typing typings[] = {
 };
 
 /* A NaN in the window makes the result NaN. */
-static void take_larger(const double *x, double *acc, size_t channels)
+VECTOR_LOOP static void take_larger(const double *x, double *acc, size_t channels)
 {
     for (size_t k = 0; k < channels; k++)
         acc[k] = x[k] > acc[k] || isnan(x[k]) ? x[k] : acc[k];
@@ -37,7 +38,10 @@ static int bound(struct call *c, struct why *w)
     double *ey = c->ey[0];
     double *side = arena_alloc_raw(c->scratch, n, sizeof *side);
     double *low = arena_alloc_raw(c->scratch, n_out, sizeof *low);
-    double *middle = arena_alloc_raw(c->scratch, n_out, sizeof *middle);
+    double *middle = c->y[0]; /* before the activation */
+    bool activated = call_int(c, POOL_ACTIVATION) != ACTIVATION_NONE;
+    if (ex && activated)
+        middle = arena_alloc_raw(c->scratch, n_out, sizeof *middle);
 
     if (!side || !low || !middle)
         return why_no_memory_for(w, "a bound of %zu values", n);
@@ -45,7 +49,8 @@ static int bound(struct call *c, struct why *w)
         ey[i] = 0;
     if (!ex)
         return 0;
-    pooling_run(c, &largest, c->x[0], middle);
+    if (activated)
+        pooling_run(c, &largest, c->x[0], middle);
     for (size_t i = 0; i < n; i++)
         side[i] = c->x[0][i] - ex[i];
     pooling_run(c, &largest, side, low);

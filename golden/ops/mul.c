@@ -1,3 +1,4 @@
+#include "golden/math/vector_loop.h"
 #include "golden/ops/shared/elementwise/binary.h"
 
 static const struct role outputs[] = {
@@ -44,7 +45,7 @@ static double carry_int(double a, double b, double ea, double eb)
     return binary_wrapping(a * b, carry(a, b, ea, eb));
 }
 
-static int bound(struct call *c, struct why *w)
+VECTOR_LOOP static int bound(struct call *c, struct why *w)
 {
     (void) w;
     bool wraps = c->out[0]->dtype == DT_I32;

@@ -25,16 +25,15 @@ static int eval(struct call *c, struct why *w)
  * zero, that holds for exact exponents only, with 0 as another extreme for positive ones. */
 static double carry(double a, double b, double ea, double eb)
 {
-    double between = elementary_pow(a, b);
-
     if (ea == 0 && eb == 0)
         return 0;
+    double y = elementary_pow(a, b), between = y;
     if (a - ea <= 0) {
         if (eb > 0 || b < 0)
             return INFINITY;
         between = fabs(a) <= ea ? 0 : between;
     }
-    return binary_corners(elementary_pow, a, b, ea, eb, between);
+    return binary_corners(elementary_pow, a, b, ea, eb, y, between);
 }
 
 /* Computed as exp(b log a): the relative error of the result is the absolute error of the exponent,

@@ -28,13 +28,13 @@ static int eval(struct call *c, struct why *w)
 /* Monotone in x on either side of 0, and in alpha: the extremes are at the corners or 0. */
 static double carry(double x, double alpha, double ex, double ealpha)
 {
-    double between = fabs(x) < ex ? 0 : prelu(x, alpha);
+    double y = prelu(x, alpha), between = fabs(x) < ex ? 0 : y;
 
     if (!isfinite(alpha)) /* implementations may multiply it by 0 where x is positive */
         return INFINITY;
     if (ex == 0 && ealpha == 0)
         return 0;
-    return binary_corners(prelu, x, alpha, ex, ealpha, between);
+    return binary_corners(prelu, x, alpha, ex, ealpha, y, between);
 }
 
 static int bound(struct call *c, struct why *w)

@@ -1,3 +1,4 @@
+#include "golden/math/vector_loop.h"
 #include "golden/ops/shared/elementwise/unary.h"
 
 static double relu1(double x)
@@ -12,10 +13,10 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-static int bound(struct call *c, struct why *w)
+VECTOR_LOOP static int bound(struct call *c, struct why *w)
 {
     (void) w;
-    unary_bound_monotone(c, relu1, NULL);
+    unary_bound_clamp(c, relu1);
     return 0;
 }
 

@@ -91,8 +91,8 @@ static double spread(const struct call *c, struct range y, struct range x, size_
     for (size_t i = y.low; i <= y.high; i++)
         for (size_t j = x.low; j <= x.high; j++) {
             size_t at = ((image * in->dim[1] + i) * in->dim[2] + j) * in->dim[3] + channel;
-            lo = fmin(lo, c->x[RESIZE_INPUT][at]);
-            hi = fmax(hi, c->x[RESIZE_INPUT][at]);
+            lo = bound_smaller(lo, c->x[RESIZE_INPUT][at]);
+            hi = bound_larger(hi, c->x[RESIZE_INPUT][at]);
         }
     return hi - lo;
 }

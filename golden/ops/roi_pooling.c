@@ -22,14 +22,14 @@ struct span {
 
 static size_t clip(double x, double limit)
 {
-    return x > 0 ? (size_t) fmin(x, limit) : 0;
+    return x > 0 ? (size_t) bound_smaller(x, limit) : 0;
 }
 
 /* Bin i of `bins` in the pixels first..last; u: unit roundoff of the boundaries, 0: exact. */
 static void span_of(double first, double last, double i, double bins, double limit, double u,
                     struct span *s)
 {
-    double length = fmax(last - first + 1, 1), lo = i * length, hi = (i + 1) * length;
+    double length = bound_larger(last - first + 1, 1), lo = i * length, hi = (i + 1) * length;
     /* integers and halves are computed exactly; other quotients may be rounded past an integer */
     bool exact = u == 0 || fmod(2 * length, bins) == 0;
     double slack = exact ? 0 : 4 * u * (first + length + 1);
@@ -124,7 +124,7 @@ static double least_of(const struct call *c, const double *image, const double *
         for (size_t j = b->left; j < b->right; j++) {
             size_t at = (i * c->letter['W'] + j) * c->letter['C'] + k;
             double x = image[at] - (e ? e[at] : 0);
-            least = sure ? fmax(least, x) : fmin(least, x);
+            least = sure ? bound_larger(least, x) : bound_smaller(least, x);
         }
     return least;
 }
@@ -150,7 +150,7 @@ static void bound_bin(struct call *c, const struct region *r, const struct span 
     largest(c, image, &all, e, 1, ey);
     for (size_t k = 0; k < c->letter['C']; k++) {
         double lo = least_of(c, image, e, some ? &sure : &all, some, k);
-        ey[k] = bound_interval(y[k], lo, some ? ey[k] : fmax(ey[k], 0));
+        ey[k] = bound_interval(y[k], lo, some ? ey[k] : bound_larger(ey[k], 0));
     }
 }
 

@@ -1,3 +1,4 @@
+#include "golden/base/arena.h"
 #include "golden/judge/bounds.h"
 #include "golden/math/elementary.h"
 #include "golden/ops/shared/axis.h"
@@ -99,59 +100,77 @@ static bool is_open(const struct logits *l)
     return false;
 }
 
-/* The sum of exponentials of the logits, all at the lower (sign -1) or upper (1) end of their
- * intervals. */
-static struct elementary_exp_sum arg_min_max_sum(const struct logits *l, double sign)
-{
-    struct elementary_exp_sum s = ELEMENTARY_EXP_SUM_EMPTY;
+/* Exponentials of the logits at the lower (sign -1) or upper (1) ends of their intervals, relative
+ * to that of the largest of them. */
+struct exponentials {
+    double top, sum, *term;
+};
 
+static struct exponentials exponentials_of(const struct logits *l, double sign, double *term)
+{
+    struct exponentials s = { -INFINITY, 0, term };
+
+    for (size_t i = 0; i < l->len; i++) {
+        term[i] = logit(l, i) + sign * logit_error(l, i);
+        s.top = bound_larger(s.top, term[i]);
+    }
     for (size_t i = 0; i < l->len; i++)
-        elementary_add_exp(&s, logit(l, i) + sign * logit_error(l, i));
+        s.sum += term[i] = elementary_exp(term[i] - s.top);
     return s;
 }
 
-/* exp(x) / (exp(x) + the terms of the sum without exp(own)).  slack: relative error of that
- * difference, added to the sum. */
-static double share(double x, const struct elementary_exp_sum *sum, double own, double slack)
+/* exp(x) / (exp(x) + the terms of `all` but i), for logit x = ln(own->term[i]) + own->top.  apart:
+ * exp(all->top - own->top).  slack: relative error of the difference of sum and term. */
+static double share(double x, const struct exponentials *own, const struct exponentials *all,
+                    size_t i, double apart, double slack)
 {
-    double others = sum->sum * (1 + slack) - elementary_exp(own - sum->top);
+    double others = all->sum * (1 + slack) - all->term[i], term = own->term[i];
+    bool precise = term > 1e-300 && apart > 1e-300 && apart < 1e300;       /* far from underflow */
+    double over_x = precise ? apart / term : elementary_exp(all->top - x); /* exp(all->top - x) */
 
-    return others > 0 ? 1 / (1 + others * elementary_exp(sum->top - x)) : 1;
+    return others > 0 ? 1 / (1 + others * over_x) : 1;
 }
+
+/* The logits at the ends of their intervals. */
+struct range {
+    struct exponentials low, high;
+    double down, up; /* exp(low.top - high.top), exp(high.top - low.top) */
+};
 
 /* A result is largest if its own logit is at its upper and all others are at their lower ends. */
-static double carried(const struct logits *l, size_t i, double y,
-                      const struct elementary_exp_sum *smallest,
-                      const struct elementary_exp_sum *largest)
+static double carried(const struct logits *l, const struct range *r, size_t i, double y)
 {
-    double up = logit(l, i) + logit_error(l, i), down = logit(l, i) - logit_error(l, i);
+    double x = logit(l, i), e = logit_error(l, i);
 
-    return bound_interval(y, share(down, largest, up, 1e-13), share(up, smallest, down, -1e-13));
+    return bound_interval(y, share(x - e, &r->low, &r->high, i, r->up, 1e-13),
+                          share(x + e, &r->high, &r->low, i, r->down, -1e-13));
 }
 
-static void bound_slice(const struct call *c, size_t at, const struct logits *l)
+/* scratch: [2 * len], for inputs with errors. */
+static void bound_slice(const struct call *c, size_t at, const struct logits *l, double *scratch)
 {
     const double *y = c->y[0] + at;
     double *ey = c->ey[0] + at, sum = 0;
-    struct elementary_exp_sum smallest = ELEMENTARY_EXP_SUM_EMPTY,
-                              largest = ELEMENTARY_EXP_SUM_EMPTY;
+    struct range r = { 0 };
 
     for (size_t i = 0; i < l->len; i++)
         sum += y[i * l->step] * bound_exp(c->unit, logit(l, i));
     /* implementations may multiply by beta before they subtract the largest logit */
     double most = 0, scaled = 0;
     for (size_t i = 0; i < l->len && l->beta != 1; i++)
-        most = fmax(most, fabs(l->x[i * l->step]));
+        most = bound_larger(most, fabs(l->x[i * l->step]));
     scaled = 4 * c->unit * fabs(l->beta) * most;
     bool open = is_open(l);
     if (l->ex && !open) {
-        smallest = arg_min_max_sum(l, -1);
-        largest = arg_min_max_sum(l, 1);
+        r.low = exponentials_of(l, -1, scratch);
+        r.high = exponentials_of(l, 1, scratch + l->len);
+        r.down = elementary_exp(r.low.top - r.high.top);
+        r.up = elementary_exp(r.high.top - r.low.top);
     }
     for (size_t i = 0; i < l->len; i++) {
         double own = bound_exp(c->unit, logit(l, i)), p = y[i * l->step];
         double rounds = own + sum + 4 * c->unit + bound_sum(c, l->len, 1) + scaled;
-        double e = l->ex && !open ? carried(l, i, p, &smallest, &largest) : 0;
+        double e = l->ex && !open ? carried(l, &r, i, p) : 0;
         e += (p + e) * rounds;
         ey[i * l->step] = open ? INFINITY : bound_clean(e + bound_tiny(c->unit));
     }
@@ -159,9 +178,14 @@ static void bound_slice(const struct call *c, size_t at, const struct logits *l)
 
 static int bound(struct call *c, struct why *w)
 {
-    (void) w;
     struct axis a = call_axis(c, AXIS);
-    double beta = call_real(c, BETA);
+    double beta = call_real(c, BETA), *scratch = NULL;
+
+    if (c->ex[INPUT]) {
+        scratch = arena_alloc_raw(c->scratch, 2 * a.len + 1, sizeof *scratch);
+        if (!scratch)
+            return why_no_memory_for(w, "%s: a bound of %zu values", c->op->name, a.len);
+    }
 
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++) {
@@ -170,7 +194,7 @@ static int bound(struct call *c, struct why *w)
                 c->x[INPUT] + at, c->ex[INPUT] ? c->ex[INPUT] + at : NULL, a.len, a.inner, beta, 0
             };
             l.max = largest_of(l.x, l.len, l.step);
-            bound_slice(c, at, &l);
+            bound_slice(c, at, &l, scratch);
         }
     return 0;
 }

@@ -87,16 +87,16 @@ static int apply_time_weights(const struct cell *k, const struct ball_array *mem
 {
     size_t filters = k->c->letter['F'], steps = k->c->letter['M'], batch = k->rows.batch;
     struct ball_array filtered;
-    struct cell_matrix time;
+    struct cell_matrix time = { .n = filters, .k = steps, .weights = cell_operand(k, TIME) };
 
     TRY(cell_array(k, batch * filters, &filtered, w));
     for (size_t i = 0; i < batch * filters; i++)
         ball_put(&filtered, i, (struct ball){ 0, (double) steps * bound_tiny(k->unit) });
-    TRY(cell_matrix_init(k, TIME, false, &time, w));
+    TRY(cell_matrix_measure(k, &time, w));
     for (size_t f = 0; f < filters; f++) {
         struct cell_rows from = { ball_from(memory, f * steps), batch, filters * steps };
         struct cell_rows to = { ball_from(&filtered, f), batch, filters };
-        struct cell_matrix row = { 1, steps, ball_from(&time.weights, f * steps), NULL, NULL };
+        struct cell_matrix row = { 1, steps, .weights = ball_from(&time.weights, f * steps) };
         row.magnitude = time.magnitude ? time.magnitude + f * steps : NULL;
         TRY(cell_product(k, &from, &row, steps, &to, w));
     }

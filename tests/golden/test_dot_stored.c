@@ -1,7 +1,8 @@
 /* Convolutions computed from stored elements to stored elements have the same bits as those that
- * widen all operands first (a run with bounds does that): on each instance of the kernel, with and
- * without threads, in the first run of a plan and in later runs, whose weights are packed. */
+ * widen all operands first, and the same bounds: on each instance of the kernel, with and without
+ * threads, in the first run of a plan and in later runs, whose weights are packed. */
 #include <check.h>
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -23,28 +24,50 @@ static struct result run(const struct plan *p, const struct tensor *in,
     return r;
 }
 
+/* Integer sums of errors are exact, those of the definition rounded to double. */
+static void compare_bounds(const struct result *want, const struct result *got, uint32_t i,
+                           const char *name)
+{
+    size_t n = tensor_count(&want->out[i]);
+
+    if (memcmp(want->real[i], got->real[i], n * sizeof(double)))
+        ck_abort_msg("%s: real values of output %u differ from the definition", name, i);
+    for (size_t k = 0; k < n; k++) {
+        double a = want->bound[i][k], b = got->bound[i][k];
+        if (!(a == b || fabs(a - b) <= 1e-12 * a))
+            ck_abort_msg("%s: bound %zu of output %u is %.17g, by definition %.17g", name, k, i, b,
+                         a);
+    }
+}
+
 static void compare(const struct result *want, struct result got, const char *name)
 {
     for (uint32_t i = 0; i < want->n; i++) {
         ck_assert(shape_equal(&want->out[i].shape, &got.out[i].shape));
         if (memcmp(want->out[i].data, got.out[i].data, tensor_bytes(&want->out[i])))
-            ck_abort_msg("%s: output %u differs from the run with bounds", name, i);
+            ck_abort_msg("%s: output %u differs from the definition", name, i);
+        if (got.bound)
+            compare_bounds(want, &got, i, name);
     }
     result_done(&got);
 }
 
 static void check_model(const struct model *m, const struct tensor *in, const char *name)
 {
-    const struct exec_options with_bounds = { .bounds = true, .max_iterations = 100 };
+    const struct exec_options by_definition = { .bounds = true,
+                                                .by_definition = true,
+                                                .max_iterations = 100 };
     struct plan *plan;
     struct why w;
 
     if (plan_new(m, &plan, &w) < 0)
         ck_abort_msg("%s: %s", name, w.text);
-    struct result want = run(plan, in, &with_bounds);
+    struct result want = run(plan, in, &by_definition);
     for (enum matmul_isa isa = MATMUL_BEST; isa <= MATMUL_AVX2; isa++)
         for (int i = 0; i < 2 && matmul_use(isa); i++) {
-            const struct exec_options o = { .pool = pools[i], .max_iterations = 100 };
+            struct exec_options o = { .pool = pools[i], .max_iterations = 100 };
+            compare(&want, run(plan, in, &o), name);
+            o.bounds = true;
             compare(&want, run(plan, in, &o), name);
         }
     matmul_use(MATMUL_BEST);
@@ -142,7 +165,8 @@ static void check_large(const struct large *l)
     build_init(&b, 1);
     float scale = quantised ? 0.5f : 0;
     int32_t zero = l->in == DT_U8 ? 3 : l->in == DT_S8 ? -128 : 0;
-    uint32_t x = build_quant(&b, LIFE_INPUT, l->in, in.shape, scale, zero);
+    uint32_t given = build_quant(&b, LIFE_INPUT, l->in, in.shape, scale, zero);
+    uint32_t x = build_quant(&b, LIFE_TEMPORARY, l->in, in.shape, scale, zero);
     struct shape s = depthwise ? DIMS(1, l->kernel, l->kernel, l->out_c)
                                : DIMS(l->out_c, l->kernel, l->kernel, l->in_c);
     uint32_t f = constant(&b, l, l->filter, s);
@@ -154,8 +178,11 @@ static void check_large(const struct large *l)
                     quantised ? 20 : 0, zero);
     uint32_t same = build_int(&b, 1), stride = build_int(&b, (int32_t) l->stride);
     uint32_t relu = build_int(&b, 1), one = build_int(&b, 1);
+    uint32_t two = build_int(&b, 2), none = build_int(&b, 0);
     const uint8_t yes = l->nchw;
     uint32_t nchw = build_constant(&b, DT_BOOL, (struct shape){ 0 }, &yes);
+    /* means, so that the image has errors */
+    OPERATION(&b, "AVERAGE_POOL_2D", IDS(given, same, one, one, two, two, none, nchw), IDS(x));
     if (depthwise)
         OPERATION(&b, l->op, IDS(x, f, bias, same, stride, stride, one, relu, nchw), IDS(out));
     else

@@ -6,6 +6,7 @@
 
 #include "golden/exec/call.h"
 #include "golden/judge/judge.h"
+#include "golden/model/build.h"
 #include "randgraph/randgraph.h"
 #include "tests/support/check_main.h"
 
@@ -268,6 +269,23 @@ START_TEST(small_errors_have_finite_bounds)
 }
 END_TEST
 
+/* The largest first result has the second logit at its lower end, 1.5; exponentials relative to
+ * that of its upper end, 746, are zero. */
+START_TEST(softmax_of_errors_beyond_the_range_of_exp)
+{
+    float x[] = { 0, 373.75f }, beta = 1;
+    double error[] = { 0, 372.25 }, largest = 1 / (1 + exp(1.5));
+    struct single s = { .op = op_by_name("SOFTMAX"), .n_in = 2, .n_out = 1 };
+    bool undecided;
+
+    s.in[0] = (struct value){ { .dtype = DT_F32, .shape = DIMS(1, 2), .data = x }, .bound = error };
+    s.in[1].tensor = (struct tensor){ .dtype = DT_FLOAT32, .data = &beta };
+    s.out[0].tensor = (struct tensor){ .dtype = DT_F32, .shape = DIMS(1, 2) };
+    ck_assert(evaluate(&s, true, &undecided) == 0 && !undecided);
+    ck_assert_double_eq_tol(s.out[0].bound[0], largest, 1e-4);
+}
+END_TEST
+
 Suite *ops_carried_suite(void)
 {
     TCase *t = tcase_create("errors of operands");
@@ -275,5 +293,6 @@ Suite *ops_carried_suite(void)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_loop_test(t, results_stay_within_the_bounds, 0, op_table_n);
     tcase_add_loop_test(t, small_errors_have_finite_bounds, 0, COUNT(always_bounded));
+    tcase_add_test(t, softmax_of_errors_beyond_the_range_of_exp);
     return make_suite("ops_carried", t, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "golden/base/arena.h"
 #include "golden/judge/bounds.h"
+#include "golden/math/vector_loop.h"
 
 /* Fixed-point multipliers have 31 bits, float32 ones 24: relative error of a rescaled sum. */
 #define RESCALE_ERROR 0x1p-22
@@ -151,47 +152,65 @@ static int bound_of_filter(struct call *c, const struct dot *d, struct why *w)
     return 0;
 }
 
-/* ey += rounding * |bias| + error of the bias */
-static int bound_of_bias(struct call *c, const struct dot *d, double rounding, struct why *w)
+double dot_rounding(const struct call *c, const struct dot *d)
+{
+    return is_quantised(c, d) ? 0 : bound_sum(c, d->terms(c) + 1, 1);
+}
+
+int dot_bias_error(struct call *c, const struct dot *d, double **ret_error, struct why *w)
 {
     const struct tensor *input = c->in[d->input], *filter = c->in[d->filter];
-    const double *b = operand(c->x, c, d->bias), *eb = operand(c->ex, c, d->bias);
-    size_t n = tensor_count(c->out[0]), nc = channels(c);
+    const struct tensor *bias = d->bias == NO_ROLE ? NULL : c->in[d->bias];
+    const double *eb = operand(c->ex, c, d->bias);
+    double rounding = dot_rounding(c, d);
+    size_t nc = channels(c);
 
-    if (!b || (rounding == 0 && !eb))
+    if (!bias || !bias->data || (rounding == 0 && !eb))
         return 0;
-    double *error = magnitudes(c, b, NULL, rounding, nc, w);
+    double *error = dot_scratch(c, nc, w);
     if (!error)
         return -1;
     /* Without a scale of its own, a bias is in units of the product. */
-    bool units = is_quantised(c, d) && c->in[d->bias]->scale == 0;
-    for (size_t ch = 0; ch < nc && eb; ch++)
-        error[ch] +=
-            eb[ch] * (units ? tensor_step(input, 0) * tensor_step(filter, (uint32_t) ch) : 1);
-    for (size_t i = 0; i < n; i += nc)
-        for (size_t ch = 0; ch < nc; ch++)
-            c->ey[0][i + ch] += error[ch];
+    bool units = is_quantised(c, d) && bias->scale == 0;
+    for (size_t ch = 0; ch < nc; ch++) {
+        double step = units ? tensor_step(input, 0) * tensor_step(filter, (uint32_t) ch) : 1;
+        error[ch] = rounding > 0 ? fabs(tensor_at(bias, ch)) * rounding : 0;
+        if (eb)
+            error[ch] += eb[ch] * step;
+    }
+    *ret_error = error;
     return 0;
+}
+
+VECTOR_LOOP void dot_bound_finish(const struct call *c, const struct dot *d, size_t n,
+                                  const double *restrict y, double *restrict ey)
+{
+    bool rescaled = is_quantised(c, d) && c->out[0]->dtype != DT_I32;
+    double rounding = dot_rounding(c, d), lost = (double) d->terms(c) * bound_tiny(c->unit);
+    double largest = bound_largest(c->unit) * rounding; /* beyond it partial sums may be infinite */
+
+    if (rounding > 0)
+        for (size_t i = 0; i < n; i++) {
+            double e = ey[i] > largest ? INFINITY : ey[i] + lost;
+            ey[i] = bound_clean(e);
+        }
+    else
+        for (size_t i = 0; i < n; i++)
+            ey[i] = bound_clean(ey[i] + (rescaled ? fabs(y[i]) * RESCALE_ERROR : 0));
+    activation_bound(c, d->activation, y, ey, n);
 }
 
 int dot_bound(struct call *c, const struct dot *d, struct why *w)
 {
-    bool quantised = is_quantised(c, d), rescaled = quantised && c->out[0]->dtype != DT_I32;
-    size_t terms = d->terms(c), n = tensor_count(c->out[0]);
-    double *ey = c->ey[0];
-    double rounding = quantised ? 0 : bound_sum(c, terms + 1, 1);
-    double lost = quantised ? 0 : (double) terms * bound_tiny(c->unit);
-    double largest = bound_largest(c->unit); /* beyond it partial sums may be infinite */
+    size_t n = tensor_count(c->out[0]), nc = channels(c);
+    double *error = NULL;
 
-    TRY(bound_of_input(c, d, rounding, w));
+    TRY(bound_of_input(c, d, dot_rounding(c, d), w));
     TRY(bound_of_filter(c, d, w));
-    TRY(bound_of_bias(c, d, rounding, w));
-    for (size_t i = 0; i < n; i++) {
-        if (rounding > 0 && ey[i] > largest * rounding)
-            ey[i] = INFINITY;
-        ey[i] += rescaled ? fabs(c->y[0][i]) * RESCALE_ERROR : lost;
-        ey[i] = bound_clean(ey[i]);
-    }
-    activation_bound(c, d->activation, c->y[0], ey, n);
+    TRY(dot_bias_error(c, d, &error, w));
+    for (size_t i = 0; error && i < n; i += nc)
+        for (size_t ch = 0; ch < nc; ch++)
+            c->ey[0][i + ch] += error[ch];
+    dot_bound_finish(c, d, n, c->y[0], c->ey[0]);
     return 0;
 }

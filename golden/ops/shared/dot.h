@@ -42,6 +42,16 @@ void dot_level_conv(struct call *c, const struct dot *d);
 /* n values in the call's scratch memory; NULL with the reason when out of memory. */
 double *dot_scratch(const struct call *c, size_t n, struct why *w);
 
+/* Parts of the bound, for dot_eval_stored().  Factor of the sum of |x w| for the roundings of a
+ * sum; 0: quantised, exact. */
+double dot_rounding(const struct call *c, const struct dot *d);
+/* The error of the bias and of adding it, [output channels]; *ret_error NULL: none. */
+int dot_bias_error(struct call *c, const struct dot *d, double **ret_error, struct why *w);
+/* Completes the bounds ey of n results y with activation: overflow, underflow, rescaling, the
+ * activation. */
+void dot_bound_finish(const struct call *c, const struct dot *d, size_t n, const double *y,
+                      double *ey);
+
 /* The record's eval_stored() (dot.window must be set), eval() and bound(). */
 int dot_eval_stored(struct call *c, const struct dot *d, struct why *w);
 int dot_eval(struct call *c, const struct dot *d, struct why *w);

@@ -4,10 +4,17 @@
  * Float operands use the double kernel, as in dot_eval().  Units of 8-bit quantised operands are at
  * most 255 in absolute value: up to MATMUL_INT_DEPTH products sum exactly in 32-bit integers, and
  * the double kernel's sums are exact as well, so both are the same number.  Bias, scale, activation
- * and narrowing are applied in the order of dot_eval(): the same bits. */
+ * and narrowing are applied in the order of dot_eval(): the same bits.
+ *
+ * With bounds, the real results are kept too, and each chunk is summed a second time: the
+ * magnitudes and errors of the input times the magnitudes of the weights, as in dot_bound().  The
+ * errors of 8-bit inputs are whole steps, at most 255, so that their sums are exact in integers,
+ * too. */
+#include <math.h>
 #include <string.h>
 
 #include "golden/exec/const_cache.h"
+#include "golden/math/vector_loop.h"
 #include "golden/ops/shared/dot.h"
 
 enum {
@@ -35,7 +42,13 @@ struct stored {
     struct dot_window v;
     bool integer;
     size_t taps, depth, terms;  /* products of a sum: taps * depth */
+    bool absolute;              /* pack the weights' magnitudes */
     const void *weights;        /* packed */
+    const void *magnitudes;     /* the same, absolute; NULL: no sums of errors */
+    double rounding;            /* the error of a sum is this times that of magnitudes */
+    const double *ex;           /* errors of the input; NULL: exact */
+    double *real, *error;       /* the results and their bounds; NULL: without bounds */
+    const double *bias_error;   /* per output channel; NULL: none */
     const double *init, *scale; /* per output channel; scale NULL: 1 */
     const int16_t *zeros;       /* a pixel of padding */
     size_t lines, chunks;       /* lines of a chunk, chunks of an image */
@@ -113,6 +126,16 @@ static void units(const struct tensor *t, size_t at, size_t n, int16_t *to)
             to[k] = (int16_t) (u[k] - zero);
 }
 
+/* The weights' units, or their magnitudes. */
+static void widen_weights(const struct stored *s, double *to)
+{
+    size_t n = tensor_count(s->f);
+
+    tensor_widen_units(s->f, to);
+    for (size_t i = 0; s->absolute && i < n; i++)
+        to[i] = fabs(to[i]);
+}
+
 static int make_panels(const void *context, void *to, struct why *w)
 {
     const struct stored *s = context;
@@ -120,7 +143,7 @@ static int make_panels(const void *context, void *to, struct why *w)
 
     if (!f)
         return -1;
-    tensor_widen_units(s->f, f);
+    widen_weights(s, f);
     matmul_pack_into(s->v.out_c, s->terms, s->v.groups, f, to);
     return 0;
 }
@@ -130,7 +153,7 @@ static int make_values(const void *context, void *to, struct why *w)
     const struct stored *s = context;
 
     (void) w;
-    tensor_widen_units(s->f, to);
+    widen_weights(s, to);
     return 0;
 }
 
@@ -143,6 +166,8 @@ static int make_integers(const void *context, void *to, struct why *w)
     if (!f)
         return -1;
     units(s->f, 0, tensor_count(s->f), f);
+    for (size_t i = 0; s->absolute && i < tensor_count(s->f); i++)
+        f[i] = (int16_t) (f[i] < 0 ? -f[i] : f[i]);
     if (!s->v.groups)
         matmul_int_pack_taps(s->v.out_c, s->taps, f, to);
     for (size_t g = 0; g < s->v.groups; g++)
@@ -153,20 +178,57 @@ static int make_integers(const void *context, void *to, struct why *w)
 static struct const_recipe recipe_of(const struct stored *s)
 {
     size_t n = s->v.out_c, k = s->terms, groups = s->v.groups;
+    struct const_recipe r = { .n = n, .k = k, .groups = groups, .context = s };
 
-    if (s->integer && groups)
-        return (struct const_recipe){
-            CONST_INT_PANELS, n, k, groups, groups * matmul_int_bytes(n / groups, k),
-            make_integers,    s
-        };
-    if (s->integer)
-        return (struct const_recipe){ CONST_INT_TAPS, n, k, 0, matmul_int_taps_bytes(n, k),
-                                      make_integers,  s };
-    if (groups)
-        return (struct const_recipe){ CONST_PANELS, n, k, groups, matmul_packed_bytes(n, k, groups),
-                                      make_panels,  s };
-    return (
-        struct const_recipe){ CONST_UNITS, 0, 0, 0, (n * k + 1) * sizeof(double), make_values, s };
+    if (s->integer && groups) {
+        r.form = s->absolute ? CONST_ABS_INT_PANELS : CONST_INT_PANELS;
+        r.bytes = groups * matmul_int_bytes(n / groups, k);
+        r.make = make_integers;
+    } else if (s->integer) {
+        r.form = s->absolute ? CONST_ABS_INT_TAPS : CONST_INT_TAPS;
+        r.bytes = matmul_int_taps_bytes(n, k);
+        r.make = make_integers;
+    } else if (groups) {
+        r.form = s->absolute ? CONST_ABS_PANELS : CONST_PANELS;
+        r.bytes = matmul_packed_bytes(n, k, groups);
+        r.make = make_panels;
+    } else { /* CONST_UNITS are the same for each shape */
+        r = (struct const_recipe){ .form = s->absolute ? CONST_ABS_UNITS : CONST_UNITS,
+                                   .bytes = (n * k + 1) * sizeof(double),
+                                   .make = make_values,
+                                   .context = s };
+    }
+    return r;
+}
+
+static const void *packed(const struct stored *s, bool absolute, struct why *w)
+{
+    struct stored of = *s;
+    const struct call *c = s->call;
+
+    of.absolute = absolute;
+    struct const_recipe r = recipe_of(&of);
+    return const_cache_get(c->const_cache[call_arg(c, s->dot->filter)], &r, c->scratch, w);
+}
+
+/* What bounds need; NULL members without them. */
+static int make_bounds(struct stored *s, struct why *w)
+{
+    struct call *c = s->call;
+    double *bias = NULL;
+
+    if (!c->ey[0])
+        return 0;
+    s->real = c->y[0];
+    s->error = c->ey[0];
+    s->ex = c->ex[call_arg(c, s->dot->input)];
+    s->rounding = dot_rounding(c, s->dot);
+    TRY(dot_bias_error(c, s->dot, &bias, w));
+    s->bias_error = bias;
+    if (!s->ex && s->rounding == 0)
+        return 0;
+    s->magnitudes = packed(s, true, w);
+    return s->magnitudes ? 0 : -1;
 }
 
 static int make_channels(struct stored *s, struct why *w)
@@ -274,8 +336,15 @@ static struct matmul_axis part_of(const struct matmul_axis *a, size_t o0, size_t
 
 /* ---- sums of a chunk */
 
+/* The sums of a chunk: of what products, where from and to. */
+struct sums {
+    const void *weights;
+    const double *init; /* doubles only */
+    void *to;           /* double or int32_t */
+};
+
 static void sum_doubles(const struct stored *s, const struct slot *slot,
-                        const struct matmul_axis *y)
+                        const struct matmul_axis *y, const struct sums *of)
 {
     const struct dot_window *v = &s->v;
 
@@ -287,9 +356,9 @@ static void sum_doubles(const struct stored *s, const struct slot *slot,
                                     .y = *y,
                                     .x = v->x,
                                     .image = slot->image,
-                                    .packed = s->weights,
-                                    .init = s->init,
-                                    .out = slot->sums };
+                                    .packed = of->weights,
+                                    .init = of->init,
+                                    .out = of->to };
         matmul_conv(&conv, s->pool);
     } else {
         struct matmul_depthwise conv = { .batch = 1,
@@ -298,9 +367,9 @@ static void sum_doubles(const struct stored *s, const struct slot *slot,
                                          .y = *y,
                                          .x = v->x,
                                          .image = slot->image,
-                                         .weights = s->weights,
-                                         .init = s->init,
-                                         .out = slot->sums };
+                                         .weights = of->weights,
+                                         .init = of->init,
+                                         .out = of->to };
         matmul_depthwise(&conv, s->pool);
     }
 }
@@ -318,9 +387,10 @@ static const int16_t *pixel(const struct stored *s, const int16_t *image,
     return image + ((size_t) iy * x->in + (size_t) ix) * s->v.in_c;
 }
 
-static void sum_taps(const struct stored *s, const struct slot *slot, const struct matmul_axis *y)
+static void sum_taps(const struct stored *s, const struct slot *slot, const struct matmul_axis *y,
+                     const struct sums *of)
 {
-    int32_t *sums = slot->sums;
+    int32_t *sums = of->to;
 
     slot->tap[s->taps] = s->zeros; /* taps are processed in pairs */
     for (size_t oy = 0; oy < y->out; oy++)
@@ -331,7 +401,7 @@ static void sum_taps(const struct stored *s, const struct slot *slot, const stru
                     const int16_t *at = pixel(s, slot->image, y, oy, ox, ty, tx);
                     slot->tap[n++] = at ? at : s->zeros;
                 }
-            matmul_int_taps(s->v.out_c, s->taps, slot->tap, s->weights, sums);
+            matmul_int_taps(s->v.out_c, s->taps, slot->tap, of->weights, sums);
         }
 }
 
@@ -349,7 +419,7 @@ static void fill_patch(const struct stored *s, const struct slot *slot, const st
 }
 
 static void sum_integers(const struct stored *s, const struct slot *slot,
-                         const struct matmul_axis *y)
+                         const struct matmul_axis *y, const struct sums *of)
 {
     const size_t n = s->v.out_c / s->v.groups, width = s->v.x.out, row = patch_row(s);
     struct matmul_int product = { .m = y->out * width,
@@ -357,8 +427,8 @@ static void sum_integers(const struct stored *s, const struct slot *slot,
                                   .k = s->terms,
                                   .a = slot->image,
                                   .lda = row,
-                                  .packed = s->weights,
-                                  .c = slot->sums,
+                                  .packed = of->weights,
+                                  .c = of->to,
                                   .ldc = s->v.out_c };
 
     for (size_t g = 0; g < s->v.groups; g++) {
@@ -392,23 +462,90 @@ static void finish_integers(const struct stored *s, const struct slot *slot, siz
     matmul_int_finish(&f, pixels, slot->sums, (uint8_t *) s->y->data + at * s->v.out_c);
 }
 
-/* Scales, activates and narrows the sums, a block of rows at a time. */
-static void finish_doubles(const struct stored *s, const struct slot *slot, size_t pixels,
-                           size_t at)
+/* Scales double sums, activates and narrows all, a block of rows at a time. */
+static void finish_doubles(const struct stored *s, double *all, size_t pixels, size_t at)
 {
     const struct codec *codec = codec_of(s->y);
     size_t channels = s->v.out_c, step = larger(BLOCK / channels, 1);
 
     for (size_t i = 0; i < pixels; i += step) {
         size_t n = smaller(step, pixels - i) * channels;
-        double *sums = (double *) slot->sums + i * channels;
-        for (size_t k = 0; s->scale && k < n; k += channels)
+        double *sums = all + i * channels;
+        for (size_t k = 0; s->scale && !s->integer && k < n; k += channels)
             for (size_t ch = 0; ch < channels; ch++)
                 sums[k + ch] *= s->scale[ch];
         activation_apply(s->call, s->dot->activation, sums, n);
         codec->narrow(sums, n, s->y->zero, tensor_step(s->y, 0),
                       (char *) s->y->data + (at + i) * channels * codec->size);
     }
+}
+
+/* The real results of integer sums. */
+VECTOR_LOOP static void finish_reals(const struct stored *s, const int32_t *restrict sums,
+                                     size_t pixels, double *restrict to)
+{
+    const double *restrict init = s->init, *restrict scale = s->scale;
+    size_t channels = s->v.out_c;
+
+    for (size_t i = 0; i < pixels; i++, sums += channels, to += channels)
+        for (size_t ch = 0; ch < channels; ch++)
+            to[ch] = ((double) sums[ch] + init[ch]) * scale[ch];
+}
+
+/* The error bounds from the sums of errors, which are integers or, in place, doubles. */
+VECTOR_LOOP static void finish_errors(const struct stored *s, const struct slot *slot,
+                                      size_t pixels, size_t at)
+{
+    size_t channels = s->v.out_c, n = pixels * channels;
+    double *restrict error = s->error + at * channels, input = tensor_step(s->x, 0);
+    const double *restrict scale = s->scale, *restrict bias = s->bias_error;
+    const int32_t *restrict sums = slot->sums;
+
+    if (!s->magnitudes)
+        memset(error, 0, n * sizeof *error);
+    else if (s->integer)
+        for (size_t i = 0; i < n; i += channels)
+            for (size_t ch = 0; ch < channels; ch++)
+                error[i + ch] = (double) sums[i + ch] * scale[ch];
+    else if (scale)
+        for (size_t i = 0; i < n; i += channels)
+            for (size_t ch = 0; ch < channels; ch++)
+                error[i + ch] *= scale[ch] / input;
+    for (size_t i = 0; bias && i < n; i += channels)
+        for (size_t ch = 0; ch < channels; ch++)
+            error[i + ch] += bias[ch];
+    dot_bound_finish(s->call, s->dot, n, s->real + at * channels, error);
+}
+
+/* Replaces the units of n elements from `at` on by their errors, in steps or, for doubles, real. */
+VECTOR_LOOP static void error_image(const struct stored *s, const struct slot *slot, size_t at,
+                                    size_t n)
+{
+    const double *restrict ex = s->ex ? s->ex + at : NULL;
+    const double rounding = s->rounding, steps = 1 / tensor_step(s->x, 0);
+    double *restrict image = slot->image;
+    int16_t *restrict whole = slot->image;
+
+    if (s->integer)
+        for (size_t i = 0; i < n; i++) /* nearly an integer */
+            whole[i] = (int16_t) (int32_t) (ex[i] * steps + 0.5);
+    else if (ex)
+        for (size_t i = 0; i < n; i++)
+            image[i] = (rounding > 0 ? fabs(image[i]) * rounding : 0) + ex[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            image[i] = fabs(image[i]) * rounding;
+}
+
+static void sum_chunk(const struct stored *s, const struct slot *slot, const struct matmul_axis *y,
+                      const struct sums *of)
+{
+    if (!s->integer)
+        sum_doubles(s, slot, y, of);
+    else if (s->v.groups)
+        sum_integers(s, slot, y, of);
+    else
+        sum_taps(s, slot, y, of);
 }
 
 static void run_chunk(const void *context, size_t slot_index, size_t i)
@@ -419,22 +556,30 @@ static void run_chunk(const void *context, size_t slot_index, size_t i)
     size_t image = i / s->chunks, o0 = i % s->chunks * s->lines, i0;
     struct matmul_axis y = part_of(&v->y, o0, smaller(o0 + s->lines, v->y.out), &i0);
     size_t line = v->x.in * v->in_c, from = (image * v->y.in + i0) * line;
+    size_t pixels = y.out * v->x.out, at = (image * v->y.out + o0) * v->x.out;
+    double *real = s->real ? s->real + at * v->out_c : NULL;
+    const struct sums values = { s->weights, s->init, real && !s->integer ? real : slot->sums };
 
     if (s->integer)
         units(s->x, from, y.in * line, slot->image);
     else
         codec_of(s->x)->widen((const char *) s->x->data + from * codec_of(s->x)->size, y.in * line,
                               s->x->zero, 1, slot->image);
-    if (!s->integer)
-        sum_doubles(s, slot, &y);
-    else if (v->groups)
-        sum_integers(s, slot, &y);
+    sum_chunk(s, slot, &y, &values);
+    if (real && s->integer)
+        finish_reals(s, slot->sums, pixels, real);
+    if (s->integer && !real)
+        finish_integers(s, slot, pixels, at);
     else
-        sum_taps(s, slot, &y);
-    if (s->integer)
-        finish_integers(s, slot, y.out * v->x.out, (image * v->y.out + o0) * v->x.out);
-    else
-        finish_doubles(s, slot, y.out * v->x.out, (image * v->y.out + o0) * v->x.out);
+        finish_doubles(s, real ? real : slot->sums, pixels, at);
+    if (s->magnitudes) {
+        double *to = s->error + at * v->out_c;
+        const struct sums errors = { s->magnitudes, NULL, s->integer ? slot->sums : to };
+        error_image(s, slot, from, y.in * line);
+        sum_chunk(s, slot, &y, &errors);
+    }
+    if (s->error)
+        finish_errors(s, slot, pixels, at);
 }
 
 int dot_eval_stored(struct call *c, const struct dot *d, struct why *w)
@@ -442,16 +587,15 @@ int dot_eval_stored(struct call *c, const struct dot *d, struct why *w)
     struct stored s = { .call = c, .dot = d };
 
     if (!tensor_count(c->out[0]) || !tensor_count(c->in[d->input]) ||
-        !tensor_count(c->in[d->filter]))
+        !tensor_count(c->in[d->filter]) || (c->ey[0] && c->ex[call_arg(c, d->filter)]))
         return 0;
     describe(&s);
-    struct const_recipe r = recipe_of(&s);
-    s.weights = const_cache_get(c->const_cache[call_arg(c, d->filter)], &r, c->scratch, w);
-    if (!s.weights || make_channels(&s, w) < 0)
+    s.weights = packed(&s, false, w);
+    if (!s.weights || make_channels(&s, w) < 0 || make_bounds(&s, w) < 0)
         return -1;
     bool large = tensor_count(s.y) * s.terms >= MIN_PARALLEL;
     struct matmul_pool *pool = large ? c->pool : NULL;
-    cut(&s, r.bytes, matmul_slots(pool));
+    cut(&s, recipe_of(&s).bytes, matmul_slots(pool));
     bool one = s.chunks * s.v.batch == 1;
     s.pool = one ? pool : NULL;
     TRY(make_slots(&s, one ? 1 : matmul_slots(pool), w));

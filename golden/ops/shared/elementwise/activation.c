@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "golden/judge/bounds.h"
+#include "golden/math/vector_loop.h"
 
 static const struct activation_range range[] = {
     [ACTIVATION_NONE] = { -INFINITY, INFINITY },
@@ -38,16 +39,17 @@ void activation_apply(const struct call *c, int role, double *y, size_t n)
         y[i] = y[i] < r.lo ? r.lo : y[i] > r.hi ? r.hi : y[i];
 }
 
-void activation_bound(const struct call *c, int role, const double *y, double *ey, size_t n)
+VECTOR_LOOP void activation_bound(const struct call *c, int role, const double *restrict y,
+                                  double *restrict ey, size_t n)
 {
     int32_t code = role == NO_ROLE ? ACTIVATION_NONE : call_int(c, role);
     struct activation_range r = activation_range(code);
     if (code == ACTIVATION_NONE)
         return;
-    for (size_t i = 0; i < n;
-         i++) /* with an error of INFINITY y may be NaN, which is not clamped */
-        ey[i] = ey[i] == INFINITY ? INFINITY
-                                  : bound_smaller(ey[i], bound_larger(y[i] - r.lo, r.hi - y[i]));
+    for (size_t i = 0; i < n; i++) {
+        double e = ey[i], most = bound_smaller(e, bound_larger(y[i] - r.lo, r.hi - y[i]));
+        ey[i] = e == INFINITY ? INFINITY : most; /* y may then be NaN, which is not clamped */
+    }
 }
 
 struct ball activation_of_cell(struct ball a, int32_t code, double u)

@@ -62,6 +62,19 @@ BINARY_INLINE void binary_eval_int(struct call *c, int32_t (*f)(int32_t a, int32
     }
 }
 
+/* One run of binary_bound(): operands and their errors advance by 1 or 0. */
+BINARY_INLINE void binary_bound_run(size_t n, const double *a, const double *ea, size_t step_a,
+                                    const double *b, const double *eb, size_t step_b,
+                                    double *restrict ey,
+                                    double (*carry)(double a, double b, double ea, double eb))
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t k = i * step_a, l = i * step_b;
+        double e = bound_clean(carry(a[k], b[l], ea[k], eb[l]));
+        ey[i] = (ea[k] < INFINITY) & (eb[l] < INFINITY) ? e : INFINITY;
+    }
+}
+
 /* bound(): ey = carry(a, b, ea, eb).  An operand without a bound may be NaN, and so the result. */
 BINARY_INLINE void binary_bound(struct call *c,
                                 double (*carry)(double a, double b, double ea, double eb))
@@ -69,14 +82,21 @@ BINARY_INLINE void binary_bound(struct call *c,
     struct broadcast it;
     const struct shape *sa = &c->arg[0]->shape, *sb = &c->arg[1]->shape;
 
-    for (bool more = broadcast_first(&it, sa, sb); more; more = broadcast_next(&it))
-        for (size_t i = 0; i < it.run; i++) {
-            size_t a = it.a + i * it.step_a, b = it.b + i * it.step_b;
-            double ea = c->ex[0] ? c->ex[0][a] : 0, eb = c->ex[1] ? c->ex[1][b] : 0;
-            bool open = !(ea < INFINITY && eb < INFINITY);
-            c->ey[0][it.at + i] =
-                open ? INFINITY : bound_clean(carry(c->x[0][a], c->x[1][b], ea, eb));
-        }
+    for (bool more = broadcast_first(&it, sa, sb); more; more = broadcast_next(&it)) {
+        const double *a = c->x[0] + it.a, *b = c->x[1] + it.b;
+        const double *ea = c->ex[0] ? c->ex[0] + it.a : NULL;
+        const double *eb = c->ex[1] ? c->ex[1] + it.b : NULL;
+        double *ey = c->ey[0] + it.at;
+        if (ea && eb && it.step_a && it.step_b)
+            binary_bound_run(it.run, a, ea, 1, b, eb, 1, ey, carry);
+        else
+            for (size_t i = 0; i < it.run; i++) {
+                size_t k = i * it.step_a, l = i * it.step_b;
+                double da = ea ? ea[k] : 0, db = eb ? eb[l] : 0;
+                bool open = !(da < INFINITY && db < INFINITY);
+                ey[i] = open ? INFINITY : bound_clean(carry(a[k], b[l], da, db));
+            }
+    }
 }
 
 /* For sums, which may cancel: adds to ey the error of converting quantised operands to a common
@@ -85,20 +105,22 @@ void binary_bound_scaling(struct call *c);
 
 /* For carry(): the error of f(a, b) for an f that is monotone in each operand, so that its extremes
  * over both error intervals are at their corners or at `between`, a value that f takes inside them
- * (f(a, b) if there is none). */
+ * (y if there is none).  y: f(a, b). */
 BINARY_INLINE double binary_corners(double (*f)(double a, double b), double a, double b, double ea,
-                                    double eb, double between)
+                                    double eb, double y, double between)
 {
     double lo = between, hi = between;
 
     for (int i = 0; i < 4; i++) {
-        double y = f(i & 1 ? a + ea : a - ea, i & 2 ? b + eb : b - eb);
-        if (isnan(y))
+        if ((i & 1 && ea == 0) || (i & 2 && eb == 0)) /* the same corner again */
+            continue;
+        double corner = f(i & 1 ? a + ea : a - ea, i & 2 ? b + eb : b - eb);
+        if (isnan(corner))
             return INFINITY;
-        lo = fmin(lo, y);
-        hi = fmax(hi, y);
+        lo = bound_smaller(lo, corner);
+        hi = bound_larger(hi, corner);
     }
-    return bound_interval(f(a, b), lo, hi);
+    return bound_interval(y, lo, hi);
 }
 
 /* For carry(): the error of an int32 result whose exact value is `exact`, off by up to e.  INFINITY

@@ -60,7 +60,8 @@ UNARY_INLINE double unary_carry_monotone(double (*f)(double x), double x, double
         return INFINITY;
     p = f(x - e);
     q = f(x + e);
-    return isnan(p) || isnan(q) ? INFINITY : bound_interval(y, fmin(p, q), fmax(p, q));
+    return isnan(p) || isnan(q) ? INFINITY
+                                : bound_interval(y, bound_smaller(p, q), bound_larger(p, q));
 }
 
 /* bound(): the same for all elements, plus local(x, y, u), the error of computing f in arithmetic
@@ -73,9 +74,25 @@ UNARY_INLINE void unary_bound_monotone(struct call *c, double (*f)(double x),
     for (size_t i = 0; i < n; i++) {
         double x = c->x[0][i], y = c->y[0][i], e = c->ex[0] ? c->ex[0][i] : 0;
         if (local && fabs(x) < bound_tiny(c->unit))
-            e = fmax(e, fabs(x));
+            e = bound_larger(e, fabs(x));
         double own = local && !isnan(y) ? local(x, y, c->unit) : 0;
         c->ey[0][i] = bound_clean(own + unary_carry_monotone(f, x, y, e));
+    }
+}
+
+/* bound(): the same for an increasing f that is computed exactly and is so cheap that the loop
+ * evaluates it for every element. */
+UNARY_INLINE void unary_bound_clamp(struct call *c, double (*f)(double x))
+{
+    size_t n = c->ex[0] ? tensor_count(c->arg[0]) : 0;
+    const double *restrict x = c->x[0], *restrict y = c->y[0], *restrict ex = c->ex[0];
+    double *restrict ey = c->ey[0];
+
+    for (size_t i = 0; i < n; i++) {
+        double e = ex[i], lo = f(x[i] - e), hi = f(x[i] + e);
+        double reach = bound_interval(y[i], lo, hi);
+        reach = isnan(lo) | isnan(hi) | (e == INFINITY) ? INFINITY : reach;
+        ey[i] = e > 0 ? reach : 0;
     }
 }
 

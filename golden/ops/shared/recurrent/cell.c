@@ -83,32 +83,44 @@ int cell_matrix_measure(const struct cell *k, struct cell_matrix *m, struct why 
     return 0;
 }
 
+struct packing {
+    const struct cell *k;
+    const struct cell_matrix *m;
+    bool magnitudes;
+};
+
 static int pack(const void *context, void *to, struct why *w)
 {
-    const struct cell_matrix *m = context;
+    const struct packing *p = context;
+    struct cell_matrix m = *p->m;
 
-    (void) w;
-    matmul_pack_into(m->n, m->k, 1, m->weights.x, to);
+    if (p->magnitudes)
+        TRY(cell_matrix_measure(p->k, &m, w));
+    matmul_pack_into(m.n, m.k, 1, p->magnitudes ? m.magnitude : m.weights.x, to);
     return 0;
 }
 
-/* Packs weights: those of constants once for all runs, others if they are reused. */
-static int pack_weights(const struct cell *k, int role, bool reused, struct cell_matrix *m,
+/* Packs weights or their magnitudes: those of constants once for all runs, others if they are
+ * reused; else sets *ret_packed to NULL. */
+static int pack_weights(const struct cell *k, int role, bool reused, bool magnitudes,
+                        const struct cell_matrix *m, const struct matmul_packed **ret_packed,
                         struct why *w)
 {
-    struct const_recipe r = { .form = CONST_VALUE_PANELS,
+    const struct packing p = { k, m, magnitudes };
+    struct const_recipe r = { .form = magnitudes ? CONST_ABS_VALUE_PANELS : CONST_VALUE_PANELS,
                               .n = m->n,
                               .k = m->k,
                               .groups = 1,
                               .bytes = matmul_packed_bytes(m->n, m->k, 1),
                               .make = pack,
-                              .context = m };
+                              .context = &p };
     struct const_cache *kept = k->c->const_cache ? k->c->const_cache[call_arg(k->c, role)] : NULL;
 
+    *ret_packed = NULL;
     if (!kept && !reused)
         return 0;
-    m->packed = const_cache_get(kept, &r, k->c->scratch, w);
-    return m->packed ? 0 : -1;
+    *ret_packed = const_cache_get(kept, &r, k->c->scratch, w);
+    return *ret_packed ? 0 : -1;
 }
 
 int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_matrix *ret_matrix,
@@ -119,8 +131,11 @@ int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_ma
     if (m.weights.x) {
         m.n = k->c->in[role]->shape.dim[0];
         m.k = k->c->in[role]->shape.dim[1];
-        TRY(cell_matrix_measure(k, &m, w));
-        TRY(pack_weights(k, role, reused, &m, w));
+        TRY(pack_weights(k, role, reused, false, &m, &m.packed, w));
+        if (k->unit > 0)
+            TRY(pack_weights(k, role, reused, true, &m, &m.packed_magnitude, w));
+        if (!m.packed_magnitude)
+            TRY(cell_matrix_measure(k, &m, w));
     }
     *ret_matrix = m;
     return 0;
@@ -165,7 +180,7 @@ static int add_errors(const struct cell *k, const struct cell_rows *from,
     if (!a)
         return -1;
     magnitudes(from, m->k, rounding, a);
-    add_product(k, from, a, m->k, m, m->magnitude, NULL, to->at.e, to->stride);
+    add_product(k, from, a, m->k, m, m->magnitude, m->packed_magnitude, to->at.e, to->stride);
     if (m->weights.e) {
         magnitudes(from, m->k, 1, a);
         add_product(k, from, a, m->k, m, m->weights.e, NULL, to->at.e, to->stride);

@@ -47,8 +47,9 @@ int cell_array(const struct cell *k, size_t n, struct ball_array *ret_array, str
 struct cell_matrix {
     size_t n, k;
     struct ball_array weights;
-    double *magnitude;                  /* |weights|, if bounds are computed */
+    double *magnitude; /* |weights|, if bounds are computed and they are not packed */
     const struct matmul_packed *packed; /* NULL: matmul() packs the weights itself */
+    const struct matmul_packed *packed_magnitude;
 };
 /* reused: several products will use it, so that packing pays off. */
 int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_matrix *ret_matrix,
