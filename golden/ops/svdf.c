@@ -61,6 +61,12 @@ static int infer(struct call *c, struct why *w)
     return 0;
 }
 
+/* A sum that may have overflowed has no bound: it may be multiplied by 0. */
+static struct ball checked(const struct cell *k, struct ball sum)
+{
+    return cell_check_overflow(k, sum, sum);
+}
+
 /* The memory of the filters, [batch][filter][step], with the newest step computed from the input.
  */
 static int update_memory(const struct cell *k, struct ball_array *ret_memory, struct why *w)
@@ -77,7 +83,7 @@ static int update_memory(const struct cell *k, struct ball_array *ret_memory, st
     TRY(cell_matrix_init(k, FEATURE, false, &feature, w));
     TRY(cell_product(k, &from, &feature, from.stride, &newest, w));
     for (size_t i = 0; i < batch * filters; i++)
-        ball_put(ret_memory, i * steps + steps - 1, ball_at(&newest.at, i));
+        ball_put(ret_memory, i * steps + steps - 1, checked(k, ball_at(&newest.at, i)));
     return 0;
 }
 
@@ -117,7 +123,7 @@ static void sum_filters(const struct cell *k, const struct ball_array *filtered,
         if (bias.x)
             sum = ball_at(&bias, i % units);
         for (size_t r = 0; r < rank; r++)
-            sum = ball_sum(sum, ball_at(filtered, i * rank + r), k->unit);
+            sum = ball_sum(sum, checked(k, ball_at(filtered, i * rank + r)), k->unit);
         struct ball y = activation_of_cell(sum, call_int(k->c, ACTIVATION), k->unit);
         ball_put(to, i, cell_check_overflow(k, sum, y));
     }

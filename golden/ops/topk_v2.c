@@ -93,6 +93,15 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
+/* An element without a bound may be NaN, which may have any rank, and change those of others. */
+static bool is_open(const double *ex, size_t n)
+{
+    for (size_t i = 0; ex && i < n; i++)
+        if (!(ex[i] < INFINITY))
+            return true;
+    return false;
+}
+
 /* One row: its elements lie between lo[] and hi[], so the j-th largest lies between the j-th
  * largest of those.  The bound of an index is its distance to the farthest element that may have
  * that rank. */
@@ -101,6 +110,11 @@ static void bound_row(const struct call *c, size_t r, size_t n, size_t k, struct
 {
     const double *x = c->x[INPUT] + r * n, *ex = c->ex[INPUT] ? c->ex[INPUT] + r * n : NULL;
 
+    if (is_open(ex, n)) {
+        for (size_t j = 0; j < k; j++)
+            c->ey[VALUES][r * k + j] = c->ey[INDICES][r * k + j] = INFINITY;
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         lo[i] = (struct element){ x[i] - (ex ? ex[i] : 0), i };
         hi[i] = (struct element){ x[i] + (ex ? ex[i] : 0), i };
