@@ -597,6 +597,25 @@ static int keep_odds(const struct call *c, const struct evaluation *e, struct va
     return 0;
 }
 
+/* Keeps the right values of outputs that hold indexes. */
+static int keep_choices(const struct call *c, const struct evaluation *e, struct value *const *out,
+                        struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        const struct choices *from = &c->choices[i];
+        size_t n = tensor_count(&out[i]->tensor);
+        if (!from->first)
+            continue;
+        struct choices kept = { arena_copy(e->keep, from->first, (n + 1) * sizeof *kept.first),
+                                arena_copy(e->keep, from->value,
+                                           from->first[n] * sizeof *kept.value) };
+        out[i]->choices = arena_copy(e->keep, &kept, sizeof kept);
+        if (!kept.first || !kept.value || !out[i]->choices)
+            return why_no_memory_for(w, "%s", c->op->name);
+    }
+    return 0;
+}
+
 static int allocate_outputs(struct call *c, struct value *const *out, const struct evaluation *e,
                             struct why *w)
 {
@@ -623,7 +642,8 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
     c->y = c->ex + c->n_in;
     c->ey = c->y + c->n_out;
     c->const_cache = arena_alloc(e->scratch, c->n_in + 1, sizeof(struct const_cache *));
-    if (!c->const_cache)
+    c->choices = arena_alloc(e->scratch, c->n_out + 1, sizeof *c->choices);
+    if (!c->const_cache || !c->choices)
         return why_no_memory_for(w, "%s", c->op->name);
     for (uint32_t i = 0; i < c->n_in; i++)
         c->const_cache[i] = in[i] ? in[i]->const_cache : NULL;
@@ -649,6 +669,7 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
         return 0;
     }
     TRY(evaluate_reals(c, in, out, e, w));
+    TRY(keep_choices(c, e, out, w));
     return keep_odds(c, e, out[0], w);
 }
 

@@ -59,6 +59,7 @@ struct result {
      * correct too; all bounds are INFINITY then. */
     bool *open;
     struct distribution **distribution; /* per output; NULL: not random */
+    struct choices **choices; /* per output: the right values within the bounds; NULL: all */
 };
 
 /* in: one tensor per input of the main graph, with complete shape; .data NULL: omitted.  options
@@ -77,6 +78,7 @@ struct value {
     struct const_cache *const_cache; /* cache of a constant's derived forms; NULL: not a constant */
     bool open;                       /* its shape is undecided */
     struct distribution *distribution; /* distribution of a random result; NULL: not random */
+    struct choices *choices;           /* right values within the bounds; NULL: all */
 };
 /* Runs subgraph `graph`.  Results stay valid until the third following call of the same graph, so
  * that a loop can pass the results of one iteration to the next in constant memory. */

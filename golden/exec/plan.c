@@ -292,11 +292,12 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
     ret->kind = arena_alloc(a, g->n_outputs + 1, sizeof *ret->kind);
     ret->open = arena_alloc(a, g->n_outputs + 1, sizeof *ret->open);
     ret->distribution = arena_alloc(a, g->n_outputs + 1, sizeof(struct distribution *));
+    ret->choices = arena_alloc(a, g->n_outputs + 1, sizeof(struct choices *));
     if (bounds) {
         ret->real = arena_alloc(a, g->n_outputs + 1, sizeof *ret->real);
         ret->bound = arena_alloc(a, g->n_outputs + 1, sizeof *ret->bound);
     }
-    if (!values || !ret->out || !ret->kind || !ret->open || !ret->distribution ||
+    if (!values || !ret->out || !ret->kind || !ret->open || !ret->distribution || !ret->choices ||
         (bounds && (!ret->real || !ret->bound)))
         return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_inputs; i++) {
@@ -314,6 +315,7 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
         ret->kind[i] = v->kind;
         ret->open[i] = v->open;
         ret->distribution[i] = v->distribution;
+        ret->choices[i] = v->choices;
         if (!bounds)
             continue;
         if (!v->real) {
@@ -406,6 +408,7 @@ static int keep_output(struct exec_frame *f, uint32_t i, struct why *w)
     v->bound = bound;
     v->const_cache = NULL;
     v->distribution = NULL; /* its bounds are INFINITY */
+    v->choices = NULL;      /* in memory of the subgraph; the bounds remain */
     int rc = 0;
     if (f->undecided) {
         v->open |= may_be_open(declared);

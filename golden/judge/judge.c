@@ -226,8 +226,19 @@ static void judge_scatter(struct judgement *j, const struct scatter *s)
                  fabs(s->sum), bias);
 }
 
-struct judgement judge_bound(const struct tensor *reference, const double *real,
-                             const double *bound, enum error_kind kind, const struct tensor *actual)
+/* The bound of an element with several right values: 0 for what is none of them. */
+static double choice_bound(const struct choices *c, size_t i, double actual, double bound)
+{
+    for (size_t k = c ? c->first[i] : 0; c && k < c->first[i + 1]; k++)
+        if (c->value[k] == actual)
+            return bound;
+    return c && bound < INFINITY ? 0 : bound;
+}
+
+/* choices: NULL: every value within the bounds is right */
+static struct judgement judge_elements(const struct tensor *reference, const double *real,
+                                       const double *bound, enum error_kind kind,
+                                       const struct choices *choices, const struct tensor *actual)
 {
     struct judgement j = { 0 };
     struct scatter s = { 0 };
@@ -246,7 +257,8 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
         if (i % BLOCK == 0)
             real_values(actual, i, n - i < BLOCK ? n - i : BLOCK, block);
         double a = block[i % BLOCK], e = saturated(&range, real[i]);
-        judge_element(&j, i, e, a, allowed(reference, &range, real[i], a, bound[i]));
+        double b = choice_bound(choices, i, a, bound[i]);
+        judge_element(&j, i, e, a, allowed(reference, &range, real[i], a, b));
         if (scatters && bound[i] > 0 && isfinite(bound[i]) && isfinite(a)) {
             double r = (a - e) / bound[i];
             s.sum += r;
@@ -259,6 +271,17 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
     return j;
 }
 
+struct judgement judge_bound(const struct tensor *reference, const double *real,
+                             const double *bound, enum error_kind kind, const struct tensor *actual)
+{
+    return judge_elements(reference, real, bound, kind, NULL, actual);
+}
+
+struct judgement judge_result(const struct result *r, uint32_t i, const struct tensor *actual)
+{
+    return judge_elements(&r->out[i], r->real[i], r->bound[i], r->kind[i], r->choices[i], actual);
+}
+
 enum element_verdict judge_value(const struct tensor *reference, double real, double bound,
                                  double actual)
 {
@@ -268,6 +291,14 @@ enum element_verdict judge_value(const struct tensor *reference, double real, do
     judge_element(&j, 0, saturated(&range, real), actual,
                   allowed(reference, &range, real, actual, bound));
     return !j.checked ? ELEMENT_UNDECIDED : j.wrong ? ELEMENT_WRONG : ELEMENT_RIGHT;
+}
+
+enum element_verdict judge_result_value(const struct result *r, uint32_t i, size_t at,
+                                        double actual)
+{
+    double bound = choice_bound(r->choices[i], at, actual, r->bound[i][at]);
+
+    return judge_value(&r->out[i], r->real[i][at], bound, actual);
 }
 
 bool model_is_half(const struct model *m)

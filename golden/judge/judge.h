@@ -34,11 +34,18 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
                              const double *bound, enum error_kind kind,
                              const struct tensor *actual);
 
+/* The same for output i of a run with bounds, whose choices it knows: a value that is none of them
+ * is wrong, with an allowed error of 0. */
+struct judgement judge_result(const struct result *r, uint32_t i, const struct tensor *actual);
+
 /* One element as judge_bound() judges it, without the whole-tensor tests. */
 enum element_verdict { ELEMENT_RIGHT, ELEMENT_WRONG, ELEMENT_UNDECIDED };
 /* reference: type and quantisation; real, bound: of the element; actual: its real value. */
 enum element_verdict judge_value(const struct tensor *reference, double real, double bound,
                                  double actual);
+/* Element `at` of output i, as judge_result() judges it. */
+enum element_verdict judge_result_value(const struct result *r, uint32_t i, size_t at,
+                                        double actual);
 
 /* Whether the suites apply fp16 tolerances to this model: it is relaxed or has a TENSOR_FLOAT16
  * operand. */

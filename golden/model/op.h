@@ -139,6 +139,14 @@ struct distribution {
     double absolute;  /* absolute error: resolution of an implementation's random numbers */
 };
 
+/* The right values of an output that holds indexes, where there are several: those of the elements
+ * that may be the selected one.  Of element i: value[first[i]] to value[first[i + 1] - 1].  They
+ * lie within the bounds, but not every value within the bounds is right. */
+struct choices {
+    size_t *first;
+    double *value;
+};
+
 /* An operation bound to its operands, for inference and evaluation.  Points into itself once it is
  * bound with NCHW images: do not move. */
 struct call {
@@ -169,6 +177,7 @@ struct call {
     /* Bounds of absolute error, indexed like x and y.  ex[i] is NULL if input i is exact. */
     double **ex;
     double **ey;
+    struct choices *choices; /* by output: set by bound(), in scratch; all zero: none */
     double unit; /* unit roundoff of the arithmetic being judged (2^-24, 2^-11); 0: no bounds */
     double dot_factor; /* sums of K products: dot_factor * sqrt(K) * unit * sum |xw| */
 

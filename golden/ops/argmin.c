@@ -7,9 +7,7 @@ static int eval(struct call *c, struct why *w)
 
 static int bound(struct call *c, struct why *w)
 {
-    (void) w;
-    arg_min_max_bound(c, -1);
-    return 0;
+    return arg_min_max_bound(c, -1, w);
 }
 
 const struct op op_ARGMIN = {
@@ -27,7 +25,7 @@ const struct op op_ARGMIN = {
     .typings = arg_min_max_typings,
     .n_typings = COUNT(arg_min_max_typings),
     .error = { ERROR_DISCRETE,
-               .text = "distance to the farthest index that may hold the smallest element" },
+               .text = "the indexes that may hold the smallest element, any of equal ones" },
     .infer = arg_min_max_infer,
     .eval = eval,
     .bound = bound,

@@ -93,7 +93,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* An element without a bound may be NaN, which may have any rank, and change those of others. */
+/* An element without a bound may be NaN, which may have any rank. */
 static bool is_open(const double *ex, size_t n)
 {
     for (size_t i = 0; ex && i < n; i++)
@@ -102,48 +102,114 @@ static bool is_open(const double *ex, size_t n)
     return false;
 }
 
-/* One row: its elements lie between lo[] and hi[], so the j-th largest lies between the j-th
- * largest of those.  The bound of an index is its distance to the farthest element that may have
- * that rank. */
-static void bound_row(const struct call *c, size_t r, size_t n, size_t k, struct element *lo,
-                      struct element *hi)
-{
-    const double *x = c->x[INPUT] + r * n, *ex = c->ex[INPUT] ? c->ex[INPUT] + r * n : NULL;
+/* One row: its elements lie between lo and hi, each in decreasing order. */
+struct bounded_row {
+    const double *x, *ex;
+    struct element *lo, *hi;
+    size_t n;
+};
 
-    if (is_open(ex, n)) {
-        for (size_t j = 0; j < k; j++)
-            c->ey[VALUES][r * k + j] = c->ey[INDICES][r * k + j] = INFINITY;
-        return;
+static struct element least_of(const struct bounded_row *row, size_t index)
+{
+    return (struct element){ row->x[index] - (row->ex ? row->ex[index] : 0), index };
+}
+
+static void bound_elements(struct bounded_row *row)
+{
+    for (size_t i = 0; i < row->n; i++) {
+        row->lo[i] = least_of(row, i);
+        row->hi[i] = (struct element){ row->x[i] + (row->ex ? row->ex[i] : 0), i };
     }
-    for (size_t i = 0; i < n; i++) {
-        lo[i] = (struct element){ x[i] - (ex ? ex[i] : 0), i };
-        hi[i] = (struct element){ x[i] + (ex ? ex[i] : 0), i };
+    qsort(row->lo, row->n, sizeof *row->lo, by_size);
+    qsort(row->hi, row->n, sizeof *row->hi, by_size);
+}
+
+/* The elements that may have rank j: at most as many others are certainly larger, and at least as
+ * many may be.  Returns their number, *ret_far the largest distance of their indexes from y, and
+ * the indexes unless ret_index is NULL. */
+static size_t candidates(const struct bounded_row *row, size_t j, double y, double *ret_far,
+                         double *ret_index)
+{
+    size_t n = 0;
+
+    *ret_far = 0;
+    for (size_t i = 0; i < row->n && by_size(&row->hi[i], &row->lo[j]) <= 0; i++) {
+        size_t index = row->hi[i].index;
+        struct element least = least_of(row, index);
+        if (by_size(&least, &row->hi[j]) < 0)
+            continue;
+        *ret_far = fmax(*ret_far, fabs((double) index - y));
+        if (ret_index)
+            ret_index[n] = (double) index;
+        n++;
     }
-    qsort(lo, n, sizeof *lo, by_size);
-    qsort(hi, n, sizeof *hi, by_size);
+    return n;
+}
+
+/* As candidates(), where any element may have any rank. */
+static size_t all_indexes(const struct bounded_row *row, double *ret_index)
+{
+    for (size_t i = 0; ret_index && i < row->n; i++)
+        ret_index[i] = (double) i;
+    return row->n;
+}
+
+/* With more choices than this in an output, indexes are judged by their bounds alone. */
+enum { MOST_CHOICES = 1 << 24 };
+
+/* Sets the errors of row r, and the numbers of choices in first[], or the choices themselves once
+ * those are known. */
+static void bound_row(const struct call *c, struct bounded_row *row, size_t r, size_t k,
+                      struct choices *choices)
+{
+    const bool any = is_open(row->ex, row->n);
+
+    if (!any)
+        bound_elements(row);
     for (size_t j = 0; j < k; j++) {
         size_t at = r * k + j;
-        double far = 0;
-        for (size_t i = 0; i < n && by_size(&hi[i], &lo[j]) <= 0; i++) {
-            size_t index = hi[i].index;
-            struct element least = { x[index] - (ex ? ex[index] : 0), index };
-            if (by_size(&least, &hi[j]) >= 0)
-                far = fmax(far, fabs((double) index - c->y[INDICES][at]));
-        }
-        c->ey[INDICES][at] = far;
-        c->ey[VALUES][at] = ex ? bound_interval(c->y[VALUES][at], lo[j].x, hi[j].x) : 0;
+        double *to = choices->value ? choices->value + choices->first[at] : NULL;
+        size_t n = any ? all_indexes(row, to)
+                       : candidates(row, j, c->y[INDICES][at], &c->ey[INDICES][at], to);
+        if (!to)
+            choices->first[at + 1] = choices->first[at] + n;
+        if (any)
+            c->ey[VALUES][at] = c->ey[INDICES][at] = INFINITY;
+        else
+            c->ey[VALUES][at] =
+                row->ex ? bound_interval(c->y[VALUES][at], row->lo[j].x, row->hi[j].x) : 0;
+    }
+}
+
+static void bound_rows(const struct call *c, size_t rows, size_t k, struct element *ends,
+                       struct choices *choices)
+{
+    size_t n = row_length(c);
+
+    for (size_t r = 0; r < rows; r++) {
+        struct bounded_row row = { c->x[INPUT] + r * n, c->ex[INPUT] ? c->ex[INPUT] + r * n : NULL,
+                                   ends, ends + n, n };
+        bound_row(c, &row, r, k, choices);
     }
 }
 
 static int bound(struct call *c, struct why *w)
 {
     size_t n = row_length(c), k = (size_t) call_int(c, K), rows = tensor_count(c->out[0]) / k;
-    struct element *lo = arena_alloc_raw(c->scratch, 2 * n, sizeof *lo);
+    struct element *ends = arena_alloc_raw(c->scratch, 2 * n, sizeof *ends);
+    struct choices choices = { arena_alloc(c->scratch, rows * k + 1, sizeof *choices.first), NULL };
 
-    if (!lo)
+    if (!ends || !choices.first)
         return why_no_memory_for(w, "%s: %zu elements", c->op->name, n);
-    for (size_t r = 0; r < rows; r++)
-        bound_row(c, r, n, k, lo, lo + n);
+    bound_rows(c, rows, k, ends, &choices);
+    size_t n_choices = choices.first[rows * k];
+    if (n_choices == rows * k || n_choices > MOST_CHOICES)
+        return 0;
+    choices.value = arena_alloc_raw(c->scratch, n_choices, sizeof *choices.value);
+    if (!choices.value)
+        return why_no_memory_for(w, "%s: %zu indexes", c->op->name, n_choices);
+    bound_rows(c, rows, k, ends, &choices);
+    c->choices[INDICES] = choices;
     return 0;
 }
 
@@ -174,8 +240,8 @@ const struct op op_TOPK_V2 = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_DISCRETE, .text = "values: interval of the j-th largest; indices: distance to "
-                                       "those that may have rank j" },
+    .error = { ERROR_DISCRETE, .text = "values: interval of the j-th largest; indices: those that "
+                                       "may have rank j" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

@@ -337,7 +337,7 @@ static struct judgement judge_output(const struct check *c, uint32_t i, const st
         return judge_distribution(ref->distribution[i],
                                   c->judge == JUDGE_CTS ? e->multinomial_tolerance : 0, actual);
     if (c->judge == JUDGE_BOUND)
-        return judge_bound(&ref->out[i], ref->real[i], ref->bound[i], ref->kind[i], actual);
+        return judge_result(ref, i, actual);
     const struct tensor *expected = e->expected[i].data ? &e->expected[i] : &ref->out[i];
     /* Quantised steps that the NNAPI suites allow: one, and three for one network. */
     int steps = strstr(e->name, "mobilenet_quantized") ? 3 : 1;

@@ -107,8 +107,7 @@ static void put_second(const struct subject *s, const struct explained *x, struc
         const double second = tensor_at(&x->second[s->output], i);
         if (s->verdict[i] != ELEMENT_WRONG)
             continue;
-        like_reference +=
-            judge_value(s->expected, s->real[i], s->bound[i], second) == ELEMENT_RIGHT;
+        like_reference += judge_result_value(s->reference, s->output, i, second) == ELEMENT_RIGHT;
         like_device += second == s->value[i];
     }
     buffer_printf(

@@ -49,7 +49,7 @@ static void judge(struct subject *s)
     double most = -1;
 
     for (size_t i = 0; i < s->n; i++) {
-        enum element_verdict v = judge_value(s->expected, s->real[i], s->bound[i], s->value[i]);
+        enum element_verdict v = judge_result_value(s->reference, s->output, i, s->value[i]);
         s->verdict[i] = (unsigned char) v;
         s->n_wrong += v == ELEMENT_WRONG;
         s->n_right += v == ELEMENT_RIGHT;

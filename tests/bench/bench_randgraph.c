@@ -29,8 +29,7 @@ static double now(void)
 static int judge_outputs(const struct result *r, struct totals *t)
 {
     for (uint32_t i = 0; i < r->n; i++) {
-        struct judgement j =
-            judge_bound(&r->out[i], r->real[i], r->bound[i], r->kind[i], &r->out[i]);
+        struct judgement j = judge_result(r, i, &r->out[i]);
         t->outputs++;
         t->wrong += !j.ok;
     }

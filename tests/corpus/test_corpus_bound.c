@@ -30,7 +30,7 @@ static int compare(const struct example *e, const struct result *r, struct tally
         struct judgement j =
             r->distribution[i]
                 ? judge_distribution(r->distribution[i], e->multinomial_tolerance, actual)
-                : judge_bound(&r->out[i], r->real[i], r->bound[i], r->kind[i], actual);
+                : judge_result(r, i, actual);
         REQUIRE(w, j.ok, "output %u: %s", i, j.why);
         t->elements += tensor_count(actual);
         t->decided += j.checked;

@@ -446,6 +446,68 @@ START_TEST(uncertain_operands)
 }
 END_TEST
 
+/* Which of the indexes -2..5 are right for element 0 of an output with indexes of a row of four
+ * elements; multiplied: the row is a product, with errors. */
+static const struct selection {
+    const char *op;
+    int argument; /* axis or k */
+    bool multiplied;
+    double row[4];
+    const char *right; /* a digit per right index */
+} selections[] = {
+    { "ARGMAX", 0, false, { 3, 1, 3, 2 }, "02" },
+    { "ARGMIN", 0, false, { 1, 3, 1, 1 }, "023" },
+    { "ARGMAX", 0, false, { 3, 1, 3 + 0x1p-22, 2 }, "2" },
+    { "ARGMAX", 0, true, { 3, 1, 3 + 0x1p-22, 2 }, "02" },
+    { "ARGMIN", 0, true, { 1 + 0x1p-23, 2, 3, 1 }, "03" },
+    { "TOPK_V2", 2, false, { 3, 1, 2, 3 }, "3" },
+    { "TOPK_V2", 2, false, { 3, 1, 2, 3 + 0x1p-22 }, "3" },
+    { "TOPK_V2", 2, true, { 3, 1, 2, 3 + 0x1p-22 }, "03" },
+};
+
+START_TEST(indexes_of_ties)
+{
+    const struct selection *s = &selections[_i];
+    const struct exec_options options = { .bounds = true };
+    bool top = !strcmp(s->op, "TOPK_V2");
+    struct shape shape = top ? DIMS(2) : DIMS(1);
+    struct why w = { 0 };
+    struct build b;
+    struct plan *plan;
+    struct result result;
+
+    build_init(&b, 1);
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(4)), row = x;
+    struct tensor arg = rounded_tensor(&b, DT_F32, DIMS(4), s->row);
+    if (s->multiplied) {
+        uint32_t one = build_constant(&b, DT_F32, DIMS(1), &(float){ 1 });
+        row = build_operand(&b, LIFE_TEMPORARY, DT_F32, DIMS(4));
+        OPERATION(&b, "MUL", IDS(x, one, build_int(&b, 0)), IDS(row));
+    }
+    uint32_t out[2], n = 0, argument = build_int(&b, s->argument);
+    if (top)
+        out[n++] = build_operand(&b, LIFE_OUTPUT, DT_F32, shape);
+    out[n++] = build_operand(&b, LIFE_OUTPUT, DT_I32, shape);
+    build_operation(&b, s->op, IDS(row, argument), out, n);
+    ck_assert_msg(plan_new(&b.model, &plan, &w) == 0, "%s", w.text);
+    ck_assert_msg(plan_run(plan, &arg, &options, &result, &w) == 0, "%s", w.text);
+
+    double y[2];
+    tensor_widen(&result.out[n - 1], y);
+    for (int index = -2; index < 6; index++) {
+        bool right = index >= 0 && strchr(s->right, '0' + index);
+        y[0] = index;
+        struct judgement j = rounded_judge(&b, &result, n - 1, y);
+        ck_assert_msg(j.ok == right, "%s: index %d: %s", s->op, index, j.why);
+        ck_assert_msg((judge_result_value(&result, n - 1, 0, index) == ELEMENT_RIGHT) == right,
+                      "%s: index %d", s->op, index);
+    }
+    result_done(&result);
+    plan_free(plan);
+    build_done(&b);
+}
+END_TEST
+
 Suite *ops_bounds_suite(void)
 {
     TCase *t = tcase_create("bounds");
@@ -456,5 +518,6 @@ Suite *ops_bounds_suite(void)
     tcase_add_loop_test(t, exact_operands, 0, COUNT(exact));
     tcase_add_test(t, a_power_that_overflows);
     tcase_add_test(t, uncertain_operands);
+    tcase_add_loop_test(t, indexes_of_ties, 0, COUNT(selections));
     return make_suite("ops_bounds", t, NULL);
 }

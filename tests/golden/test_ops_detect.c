@@ -288,12 +288,12 @@ START_TEST(single_precision_is_within_the_bounds)
             struct tensor s = { DT_F32, { 1, { n } }, .data = scores };
             struct tensor b = { DT_F32, { 2, { n, 4 } }, .data = boxes };
             const struct result *g = &r.result;
-            struct judgement j = judge_bound(&g->out[0], g->real[0], g->bound[0], g->kind[0], &s);
+            struct judgement j = judge_result(g, 0, &s);
             ck_assert_msg(j.ok, "case %d: %s", i, j.why);
-            j = judge_bound(&g->out[1], g->real[1], g->bound[1], g->kind[1], &b);
+            j = judge_result(g, 1, &b);
             ck_assert_msg(j.ok, "case %d: %s", i, j.why);
             scores[n / 2] *= 1.0001f;
-            j = judge_bound(&g->out[0], g->real[0], g->bound[0], g->kind[0], &s);
+            j = judge_result(g, 0, &s);
             ck_assert_msg(!j.ok, "case %d: a score wrong by 1e-4 is accepted", i);
             decided++;
         }

@@ -114,9 +114,9 @@ START_TEST(bounds_hold_for_single_precision)
     ck_assert_int_eq(run(in, &options, &r), 0);
     struct tensor a = r.out[0];
     a.data = actual;
-    ck_assert(judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a).ok);
+    ck_assert(judge_result(&r, 0, &a).ok);
     actual[4] *= 1.001f;
-    struct judgement j = judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a);
+    struct judgement j = judge_result(&r, 0, &a);
     ck_assert(!j.ok);
     ck_assert_uint_eq(j.worst, 4);
     result_done(&r);
@@ -144,9 +144,9 @@ START_TEST(bounds_hold_for_relaxed_halves)
     ck_assert_int_eq(run(in, &options, &r), 0);
     struct tensor a = r.out[0];
     a.data = actual;
-    ck_assert(judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a).ok);
+    ck_assert(judge_result(&r, 0, &a).ok);
     actual[0] *= 1.01f;
-    ck_assert(!judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a).ok);
+    ck_assert(!judge_result(&r, 0, &a).ok);
     result_done(&r);
 }
 END_TEST
@@ -177,9 +177,9 @@ START_TEST(quantised_ties_are_propagated_in_steps)
     uint8_t actual[] = { 15, 15 };
     struct tensor other = r.out[0];
     other.data = actual;
-    ck_assert(judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &other).ok);
+    ck_assert(judge_result(&r, 0, &other).ok);
     actual[0] = 16;
-    ck_assert(!judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &other).ok);
+    ck_assert(!judge_result(&r, 0, &other).ok);
     result_done(&r);
 }
 END_TEST
@@ -224,7 +224,7 @@ START_TEST(relaxed_sums_may_overflow_halves)
         ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
         struct tensor a = r.out[0];
         a.data = actual;
-        ck_assert_int_eq(judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a).ok, relaxed);
+        ck_assert_int_eq(judge_result(&r, 0, &a).ok, relaxed);
         result_done(&r);
     }
 }

@@ -72,8 +72,7 @@ static enum verdict judge(const struct random_case *r, const struct outcome *o, 
         return WRONG;
     }
     for (uint32_t i = 0; i < r->result.n; i++) {
-        struct judgement j = judge_bound(&r->result.out[i], r->result.real[i], r->result.bound[i],
-                                         r->result.kind[i], &o->out[i]);
+        struct judgement j = judge_result(&r->result, i, &o->out[i]);
         if (!j.ok) {
             snprintf(text, 300, "output %u: %s", i, j.why);
             return WRONG;

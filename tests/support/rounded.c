@@ -31,5 +31,5 @@ struct judgement rounded_judge(struct build *b, const struct result *r, uint32_t
 {
     struct tensor actual = rounded_tensor(b, r->out[i].dtype, r->out[i].shape, y);
 
-    return judge_bound(&r->out[i], r->real[i], r->bound[i], r->kind[i], &actual);
+    return judge_result(r, i, &actual);
 }

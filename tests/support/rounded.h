@@ -12,7 +12,7 @@ void rounded_fill(uint32_t seed, double lo, double hi, double (*r)(double x), do
 
 /* A tensor of the values x narrowed to the type; its data belongs to the builder's arena. */
 struct tensor rounded_tensor(struct build *b, enum dtype type, struct shape shape, const double *x);
-/* Judges y as output i of a run with bounds (judge_bound()); y has that output's shape. */
+/* Judges y as output i of a run with bounds (judge_result()); y has that output's shape. */
 struct judgement rounded_judge(struct build *b, const struct result *r, uint32_t i,
                                const double *y);
 

@@ -1,5 +1,8 @@
 #include "golden/ops/shared/arg_min_max.h"
 
+#include "golden/base/arena.h"
+#include "golden/judge/bounds.h"
+
 enum { INPUT, AXIS };
 
 const struct role arg_min_max_in[2] = {
@@ -56,28 +59,39 @@ int arg_min_max_eval(struct call *c, double sign, struct why *w)
     return 0;
 }
 
-/* The distance from `best` to the farthest index whose element could be the extreme too. */
-static double reach(const double *x, const double *ex, const struct axis *a, double sign,
-                    size_t best)
+/* Lists the indexes whose element may be the extreme: all that are not certainly less than another
+ * one.  Returns their number. */
+static size_t list_candidates(const double *x, const double *ex, const struct axis *a, double sign,
+                              double *ret_index)
 {
-    double floor = -INFINITY, far = 0;
+    double floor = -INFINITY;
+    size_t n = 0;
 
     for (size_t i = 0; i < a->len; i++)
         floor = fmax(floor, sign * x[i * a->inner] - (ex ? ex[i * a->inner] : 0));
     for (size_t i = 0; i < a->len; i++)
         if (!(sign * x[i * a->inner] + (ex ? ex[i * a->inner] : 0) < floor))
-            far = fmax(far, fabs((double) i - (double) best));
-    return far;
+            ret_index[n++] = (double) i;
+    return n;
 }
 
-void arg_min_max_bound(struct call *c, double sign)
+int arg_min_max_bound(struct call *c, double sign, struct why *w)
 {
     struct axis a = call_axis(c, AXIS);
+    size_t n = a.outer * a.inner;
+    struct choices s = { arena_alloc(c->scratch, n + 1, sizeof *s.first),
+                         arena_alloc_raw(c->scratch, n * a.len + 1, sizeof *s.value) };
 
-    for (size_t o = 0; o < a.outer; o++)
-        for (size_t i = 0; i < a.inner; i++) {
-            size_t at = o * a.len * a.inner + i, to = o * a.inner + i;
-            const double *ex = c->ex[INPUT] ? c->ex[INPUT] + at : NULL;
-            c->ey[0][to] = reach(c->x[INPUT] + at, ex, &a, sign, (size_t) c->y[0][to]);
-        }
+    if (!s.first || !s.value)
+        return why_no_memory_for(w, "%s: %zu indexes", c->op->name, n * a.len);
+    for (size_t to = 0; to < n; to++) {
+        size_t at = to / a.inner * a.len * a.inner + to % a.inner, first = s.first[to];
+        const double *ex = c->ex[INPUT] ? c->ex[INPUT] + at : NULL;
+        size_t last = first + list_candidates(c->x[INPUT] + at, ex, &a, sign, s.value + first);
+        s.first[to + 1] = last;
+        c->ey[0][to] = bound_interval(c->y[0][to], s.value[first], s.value[last - 1]);
+    }
+    if (s.first[n] > n)
+        c->choices[0] = s;
+    return 0;
 }

@@ -16,6 +16,6 @@ int arg_min_max_eval(struct call *c, double sign, struct why *w);
 
 /* bound(): the distance to the farthest index that is also correct.  NNAPI does not specify which
  * of several equal elements is chosen, and errors of the input make more of them equal. */
-void arg_min_max_bound(struct call *c, double sign);
+int arg_min_max_bound(struct call *c, double sign, struct why *w);
 
 #endif
