@@ -122,14 +122,39 @@ static inline double float_reach(double x, double real, double bound)
     return isnan(d) ? (exact_nan ? 0 : INFINITY) : sum;
 }
 
-/* Error of storing fp32 as fp16: rounding; subnormals may be flushed to zero, and values above the
- * largest fp16 number may become infinite. */
-static inline double storage_error(double x)
+static inline uint64_t bits_of(double x)
 {
-    double a = fabs(x), e = a < INFINITY ? a * unit_f16 : 0;
+    uint64_t bits;
 
-    e = a < tiny_f16 ? a : e;
-    return a > largest_f16 && a < INFINITY ? INFINITY : e;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* 2^exponent of x */
+static inline double power_of(double x)
+{
+    uint64_t bits = bits_of(x) & (uint64_t) 2047 << 52;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Error of storing fp32 as fp16 where the value lies within `carried` of x.  NNAPI names the format
+ * but no rounding mode: it may be truncated, by less than an ulp; what fp16 represents is stored
+ * exactly.  Subnormals may be flushed to zero, and values above the largest fp16 number may become
+ * infinite. */
+static double storage_error(double x, double carried)
+{
+    double a = fabs(x), most = a + carried;
+
+    if (!(a < INFINITY))
+        return 0;
+    if (!(most <= largest_f16))
+        return INFINITY;
+    if (most < tiny_f16)
+        return most;
+    double ulp = 2 * unit_f16 * power_of(most), flushed = a - carried < tiny_f16 ? tiny_f16 : 0;
+    return fmax(flushed, carried > 0 ? ulp : a - floor(a / ulp) * ulp);
 }
 
 /* Whether a float operand has elements whose treatment NNAPI leaves open: subnormal numbers, NaN.
@@ -168,14 +193,6 @@ static void add_open_elements(const struct tensor *t, bool computes, const doubl
         if (computes && isnan(x[i]))
             error[i] = INFINITY;
     }
-}
-
-static inline uint64_t bits_of(double x)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
 }
 
 /* error[i] = the reach of element i. */
@@ -226,7 +243,7 @@ static bool element_errors(const struct value *v, const struct evaluation *e, si
     else
         float_errors(n, x, real, bound, error);
     for (size_t i = 0; e->relaxed && t->dtype == DT_F32 && i < n; i++)
-        error[i] += storage_error(x[i]);
+        error[i] += storage_error(x[i], error[i]);
     return any_nonzero(n, error);
 }
 
@@ -334,7 +351,7 @@ static int move_errors(const struct call *c, const struct evaluation *e, struct 
             if (!error)
                 return -1;
             if (e->relaxed && t->dtype == DT_FLOAT32)
-                *error = storage_error(tensor_at(t, 0));
+                *error = storage_error(tensor_at(t, 0), 0);
         }
         from[i] = error;
     }
@@ -378,15 +395,6 @@ static int move_values(const struct call *c, const struct evaluation *e, struct 
     if ((selection_undecided(c) ? undecided(c, e, out) : move_errors(c, e, in, out, from, to)) < 0)
         return why_no_memory_for(w, "%s", c->op->name);
     return 0;
-}
-
-/* 2^exponent of x */
-static inline double power_of(double x)
-{
-    uint64_t bits = bits_of(x) & (uint64_t) 2047 << 52;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
 }
 
 /* Adds to the bounds of n quantised results y the error of rounding them to steps. */
@@ -761,7 +769,7 @@ int value_stored_in_half(struct value *v, struct arena *keep)
         return 0;
     v->bound = arena_alloc_raw(keep, n + 1, sizeof(double));
     for (size_t i = 0; v->bound && i < n; i++)
-        v->bound[i] = storage_error(tensor_at(&v->tensor, i));
+        v->bound[i] = storage_error(tensor_at(&v->tensor, i), 0);
     return v->bound ? 0 : -1;
 }
 

@@ -1,4 +1,4 @@
-/* Fixed-point arithmetic for the operations that NNAPI defines by integer steps.
+/* Fixed-point arithmetic for the operations that the public reference computes in integer steps.
  *
  * A word q of w bits with m integer bits represents q * 2^(m + 1 - w): 16 bits with none are Q0.15,
  * with three Q3.12.  The product of two words is their doubled product's upper half, rounded to

@@ -213,8 +213,10 @@ const struct op op_QUANTIZED_16BIT_LSTM = {
     .n_typings = COUNT(typings),
     .units = true,
     .error = { ERROR_EXACT, .steps = 1,
-               .text = "the integer steps are the definition; one step is allowed for other "
-                       "rounding; errors of operands propagate as in the real-valued cell" },
+               .text =
+                   "the integer steps are those of the public reference; NNAPI's text has none, "
+                   "and the suites allow one step; errors of operands propagate as in the "
+                   "real-valued cell" },
     .eval = eval,
     .bound = bound,
 };

@@ -765,9 +765,11 @@ const struct op op_QUANTIZED_LSTM = {
     .n_typings = COUNT(typings),
     .units = true,
     .error = { ERROR_EXACT, .steps = 1,
-               .text = "the integer steps are the definition; one step is allowed for other "
-                       "rounding; errors of operands propagate as ranges of the integers of every "
-                       "step" },
+               .text =
+                   "the integer steps are those of the public reference; NNAPI's text has none, "
+                   "and the suites allow one step; errors of operands propagate as ranges of the "
+                   "integers of every "
+                   "step" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

@@ -146,14 +146,6 @@ static size_t candidates(const struct bounded_row *row, size_t j, double y, doub
     return n;
 }
 
-/* As candidates(), where any element may have any rank. */
-static size_t all_indexes(const struct bounded_row *row, double *ret_index)
-{
-    for (size_t i = 0; ret_index && i < row->n; i++)
-        ret_index[i] = (double) i;
-    return row->n;
-}
-
 /* With more choices than this in an output, indexes are judged by their bounds alone. */
 enum { MOST_CHOICES = 1 << 24 };
 
@@ -169,8 +161,9 @@ static void bound_row(const struct call *c, struct bounded_row *row, size_t r, s
     for (size_t j = 0; j < k; j++) {
         size_t at = r * k + j;
         double *to = choices->value ? choices->value + choices->first[at] : NULL;
-        size_t n = any ? all_indexes(row, to)
-                       : candidates(row, j, c->y[INDICES][at], &c->ey[INDICES][at], to);
+        size_t n = any ? 1 : candidates(row, j, c->y[INDICES][at], &c->ey[INDICES][at], to);
+        if (any && to)
+            *to = c->y[INDICES][at];
         if (!to)
             choices->first[at + 1] = choices->first[at] + n;
         if (any)

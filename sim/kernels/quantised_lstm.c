@@ -1,5 +1,6 @@
-/* The LSTM operations that NNAPI defines by integer steps.  Only those steps are correct, so that
- * every device uses the reference's 16-bit fixed-point functions (golden/math/fixed_point.h). */
+/* The LSTM operations in fixed point.  Results may differ by one step from those of the public
+ * reference's integer steps (docs/judging.md), so that every device uses the reference's 16-bit
+ * fixed-point functions (golden/math/fixed_point.h). */
 #include <math.h>
 #include <string.h>
 

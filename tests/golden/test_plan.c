@@ -230,6 +230,33 @@ START_TEST(relaxed_sums_may_overflow_halves)
 }
 END_TEST
 
+/* A relaxed model may store in half precision, rounded either way, so with an
+ * error of less than an ulp; 1.5 is stored exactly, and subnormal halves may be flushed to zero. */
+START_TEST(relaxed_values_are_stored_as_halves)
+{
+    enum { N = 4 };
+    const float x[N] = { 1 + 0x1.cp-11f, 1.5f, 2 - 0x1p-14f, 0x1.8p-16f };
+    const double right[][N] = { { 1, 1.5, 2 - 0x1p-10, 0 }, { 1 + 0x1.cp-11, 1.5, 2, 0x1.8p-16 } };
+    const double wrong[][N] = { { 1 - 0x1p-11, 1.5 - 0x1p-10, 2 - 0x1p-9, -0x1p-24 },
+                                { 1 + 0x1p-9, 1.5 + 0x1p-10, 2 + 0x1p-9, 0x1.9p-15 } };
+    struct tensor in[] = { argument(DT_F32, DIMS(N), 0, 0, x) };
+    struct exec_options options = { .bounds = true };
+    struct result r;
+
+    uint32_t from = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(N));
+    uint32_t to = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(N));
+    OPERATION(&b, "ABS", IDS(from), IDS(to));
+    b.model.relaxed = true;
+    ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
+    for (int way = 0; way < 2; way++)
+        for (size_t i = 0; i < N; i++) {
+            ck_assert_int_eq(judge_result_value(&r, 0, i, right[way][i]), ELEMENT_RIGHT);
+            ck_assert_int_eq(judge_result_value(&r, 0, i, wrong[way][i]), ELEMENT_WRONG);
+        }
+    result_done(&r);
+}
+END_TEST
+
 START_TEST(only_exact_operands_give_dot_product_errors)
 {
     uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(1, 2));
@@ -366,6 +393,7 @@ Suite *plan_suite(void)
     tcase_add_test(t, quantised_ties_are_propagated_in_steps);
     tcase_add_test(t, saturated_values_are_certain);
     tcase_add_test(t, relaxed_sums_may_overflow_halves);
+    tcase_add_test(t, relaxed_values_are_stored_as_halves);
     tcase_add_test(t, only_exact_operands_give_dot_product_errors);
     tcase_add_test(t, memory_is_limited);
     tcase_add_test(t, ranks_of_arguments_are_checked);
