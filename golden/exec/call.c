@@ -157,13 +157,13 @@ static double storage_error(double x, double carried)
     return fmax(flushed, carried > 0 ? ulp : a - floor(a / ulp) * ulp);
 }
 
-/* Whether a float operand has elements whose treatment NNAPI leaves open: subnormal numbers, NaN.
- */
-VECTOR_LOOP static bool has_open_elements(const struct tensor *t)
+/* Whether a float operand has, among n elements from `at` on, one whose treatment NNAPI leaves
+ * open: a subnormal number, NaN. */
+VECTOR_LOOP static bool has_open_elements(const struct tensor *t, size_t at, size_t n)
 {
-    const uint32_t *single = t->data;
-    const uint16_t *half = t->data;
-    size_t n = tensor_count(t), found = 0;
+    const uint32_t *single = (const uint32_t *) t->data + at;
+    const uint16_t *half = (const uint16_t *) t->data + at;
+    size_t found = 0;
 
     for (size_t i = 0; t->dtype == DT_F32 && i < n; i++) {
         uint32_t magnitude = single[i] << 1;
@@ -216,18 +216,25 @@ VECTOR_LOOP static void float_errors(size_t n, const double *restrict x,
         error[i] = float_reach(x[i], real[i], bound[i]);
 }
 
-VECTOR_LOOP static bool any_nonzero(size_t n, const double *x)
-{
-    uint64_t found = 0;
+/* What n errors include; kept from one call to the next. */
+struct occurring {
+    bool nonzero, infinite;
+};
 
-    for (size_t i = 0; i < n; i++)
-        found |= bits_of(x[i]);
-    return found << 1 != 0;
+VECTOR_LOOP static void look_at(size_t n, const double *error, struct occurring *found)
+{
+    uint64_t nonzero = 0, infinite = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        nonzero |= bits_of(error[i]);
+        infinite |= error[i] < INFINITY ? 0 : 1;
+    }
+    found->nonzero |= nonzero << 1 != 0;
+    found->infinite |= infinite != 0;
 }
 
-/* The errors of n elements from `at` on, whose stored values are x; not those of open elements.
- * Returns whether one is not 0. */
-static bool element_errors(const struct value *v, const struct evaluation *e, size_t at, size_t n,
+/* The errors of n elements from `at` on, whose stored values are x; not those of open elements. */
+static void element_errors(const struct value *v, const struct evaluation *e, size_t at, size_t n,
                            const double *x, double *error)
 {
     static const double zeros[BLOCK];
@@ -244,7 +251,6 @@ static bool element_errors(const struct value *v, const struct evaluation *e, si
         float_errors(n, x, real, bound, error);
     for (size_t i = 0; e->relaxed && t->dtype == DT_F32 && i < n; i++)
         error[i] += storage_error(x[i], error[i]);
-    return any_nonzero(n, error);
 }
 
 /* Stored values of n elements from `at` on, as real numbers. */
@@ -255,22 +261,47 @@ static void widen_part(const struct tensor *t, size_t at, size_t n, double *to)
     codec->widen((const char *) t->data + at * codec->size, n, t->zero, tensor_step(t, 0), to);
 }
 
-/* Returns in *ret_error the largest differences between an implementation's input and the
- * reference's (NULL: none), and in *ret_x, unless it is NULL, the input's real values, if they had
- * to be computed. */
-static int input_error(const struct value *v, const struct evaluation *e, bool computes,
-                       double **ret_x, double **ret_error)
+static bool moves(const struct call *c)
+{
+    return c->op->move && (!c->op->moves || c->op->moves(c));
+}
+
+/* Adds the errors of open elements to those of a tensor with values x (NULL: not computed). */
+static int add_open(const struct tensor *t, const struct evaluation *e, bool computes,
+                    const double *x, double *error, struct occurring *found)
+{
+    size_t n = tensor_count(t);
+    double *values = NULL;
+
+    if (!x) {
+        x = values = scratch_doubles(e, n);
+        if (!values)
+            return -1;
+        tensor_widen(t, values);
+    }
+    add_open_elements(t, computes, x, n, error);
+    look_at(n, error, found);
+    return 0;
+}
+
+/* Sets ex[input], the largest differences between an implementation's input and the reference's,
+ * and x[input], if its values are needed and had to be computed. */
+static int input_error(struct call *c, uint32_t input, const struct value *v,
+                       const struct evaluation *e, struct why *w)
 {
     const struct tensor *t = &v->tensor;
     size_t n = tensor_count(t);
-    bool open = has_open_elements(t), whole = ret_x || open || t->channel_scale, any = false;
+    bool computes = !moves(c), values = computes && !c->op->units, carried;
+    bool whole = values || t->channel_scale, open = false;
     double block[BLOCK];
+    struct occurring found = { false, false };
 
-    if (!v->bound && !v->real && !(e->relaxed && t->dtype == DT_F32) && !open)
+    carried = v->bound || v->real || (e->relaxed && t->dtype == DT_F32);
+    if (!carried && !has_open_elements(t, 0, n))
         return 0;
-    double *x = whole ? scratch_doubles(e, n) : block, *error = scratch_doubles(e, n);
-    if (!x || !error)
-        return -1;
+    double *x = whole ? scratch_doubles(e, n) : NULL, *error = scratch_doubles(e, n);
+    if ((whole && !x) || !error)
+        return why_no_memory_for(w, "%s", c->op->name);
     if (t->channel_scale)
         tensor_widen(t, x);
     for (size_t at = 0; at < n; at += BLOCK) {
@@ -278,32 +309,24 @@ static int input_error(const struct value *v, const struct evaluation *e, bool c
         double *part = whole ? x + at : block;
         if (!t->channel_scale)
             widen_part(t, at, run, part);
-        any |= element_errors(v, e, at, run, part, error + at);
+        element_errors(v, e, at, run, part, error + at);
+        look_at(run, error + at, &found);
+        open |= has_open_elements(t, at, run);
     }
-    if (open) {
-        add_open_elements(t, computes, x, n, error);
-        any = any_nonzero(n, error);
-    }
-    if (ret_x)
-        *ret_x = x;
-    *ret_error = any ? error : NULL;
+    if (open && add_open(t, e, computes, x, error, &found) < 0)
+        return why_no_memory_for(w, "%s", c->op->name);
+    c->x[input] = values ? x : NULL;
+    c->ex[input] = found.nonzero ? error : NULL;
+    c->unbounded |= found.infinite;
     return 0;
-}
-
-static bool moves(const struct call *c)
-{
-    return c->op->move && (!c->op->moves || c->op->moves(c));
 }
 
 static int input_errors(struct call *c, struct value *const *in, const struct evaluation *e,
                         struct why *w)
 {
-    for (uint32_t i = 0; i < c->n_in; i++) {
-        bool values = !c->op->units && !moves(c);
-        if (has_tensor_data(in[i]) &&
-            input_error(in[i], e, !moves(c), values ? &c->x[i] : NULL, &c->ex[i]) < 0)
-            return why_no_memory_for(w, "%s", c->op->name);
-    }
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (has_tensor_data(in[i]))
+            TRY(input_error(c, i, in[i], e, w));
     return 0;
 }
 
@@ -462,11 +485,9 @@ static void add_rounding(const struct call *c, const struct evaluation *e, const
 static int replace_open_inputs(struct call *c, const struct evaluation *e, struct why *w)
 {
     for (uint32_t i = 0; i < c->n_in; i++) {
-        size_t n = c->ex[i] && c->x[i] ? tensor_count(c->arg[i]) : 0, open = 0;
+        size_t n = c->unbounded && c->ex[i] && c->x[i] ? tensor_count(c->arg[i]) : 0;
         double *finite = NULL;
-        for (size_t k = 0; k < n; k++)
-            open += c->ex[i][k] < INFINITY ? 0 : 1;
-        for (size_t k = 0; open && k < n; k++) {
+        for (size_t k = 0; k < n; k++) {
             if (c->ex[i][k] < INFINITY || isfinite(c->x[i][k]))
                 continue;
             if (!finite) {
@@ -496,14 +517,35 @@ static int compute_bounds(struct call *c, const struct evaluation *e, struct why
     return c->op->bound ? c->op->bound(c, w) : 0;
 }
 
-/* Keeps the real values and adds the error of rounding them. */
-static void keep_bounds(const struct call *c, struct value *const *out, const struct evaluation *e)
+/* Stores n results y from `at` on. */
+static void narrow_part(struct tensor *t, size_t at, size_t n, const double *y)
+{
+    const struct codec *codec = dtype_info[t->dtype].codec;
+
+    codec->narrow(y, n, t->zero, tensor_step(t, 0), (char *) t->data + at * codec->size);
+}
+
+/* Stores the results; with bounds, keeps the real values, and adds the error of rounding them.
+ * stored: that has been done. */
+static void finish(const struct call *c, struct value *const *out, const struct evaluation *e,
+                   bool stored)
 {
     for (uint32_t i = 0; i < c->n_out; i++) {
         struct value *v = out[i];
+        size_t n = tensor_count(&v->tensor);
+        bool parts = e->options->bounds && !v->tensor.channel_scale;
+        if (!stored && !parts)
+            tensor_narrow(c->y[i], &v->tensor);
+        if (!e->options->bounds)
+            continue;
         v->real = c->y[i];
         v->bound = c->ey[i];
-        add_rounding(c, e, &v->tensor, tensor_count(&v->tensor), v->real, v->bound);
+        for (size_t at = 0; at < n; at += BLOCK) {
+            size_t run = n - at < BLOCK ? n - at : BLOCK;
+            if (!stored && parts)
+                narrow_part(&v->tensor, at, run, v->real + at);
+            add_rounding(c, e, &v->tensor, run, v->real + at, v->bound + at);
+        }
     }
 }
 
@@ -530,7 +572,7 @@ static int evaluate_reals(struct call *c, struct value *const *in, struct value 
     if (c->op->eval_stored && !e->options->by_definition && (bounds || e->stored)) {
         int stored = c->op->eval_stored(c, w);
         if (stored > 0 && bounds)
-            keep_bounds(c, out, e);
+            finish(c, out, e, true);
         if (stored)
             return stored < 0 ? -1 : 0;
     }
@@ -551,10 +593,7 @@ static int evaluate_reals(struct call *c, struct value *const *in, struct value 
     }
     if (bounds)
         TRY(compute_bounds(c, e, w));
-    for (uint32_t i = 0; i < c->n_out; i++)
-        tensor_narrow(c->y[i], &out[i]->tensor);
-    if (bounds)
-        keep_bounds(c, out, e);
+    finish(c, out, e, false);
     return 0;
 }
 

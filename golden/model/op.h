@@ -177,6 +177,7 @@ struct call {
     /* Bounds of absolute error, indexed like x and y.  ex[i] is NULL if input i is exact. */
     double **ex;
     double **ey;
+    bool unbounded;          /* an error in ex is infinite */
     struct choices *choices; /* by output: set by bound(), in scratch; all zero: none */
     double unit; /* unit roundoff of the arithmetic being judged (2^-24, 2^-11); 0: no bounds */
     double dot_factor; /* sums of K products: dot_factor * sqrt(K) * unit * sum |xw| */
