@@ -31,7 +31,7 @@ int graph_value_measure(struct builder *b, struct graph_value *k)
     if (!x)
         return -1;
     tensor_widen(&k->t, x);
-    double lo = n ? x[0] : 0, hi = lo, least = fabs(lo);
+    double lo = n ? x[0] : 0, hi = lo, least = n ? fabs(lo) : INFINITY;
     for (size_t i = 0; i < n; i++) {
         double a = fabs(x[i]);
         lo = x[i] < lo ? x[i] : lo;
@@ -73,6 +73,11 @@ static uint32_t *operand_list(struct builder *b, struct graph_value *const *k, u
         list[i] = (uint32_t) k[i]->at;
     }
     return list;
+}
+
+bool graph_value_empty(const struct graph_value *k)
+{
+    return dtype_info[k->t.dtype].tensor && tensor_count(&k->t) == 0;
 }
 
 bool graph_value_usable(const struct builder *b, const struct graph_value *k)

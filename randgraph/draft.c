@@ -99,10 +99,24 @@ static bool needs_met(const struct draft *d, const struct role *r, const struct 
     return !(r->needs & NEEDS_CONST) || rng_percent(d->b->rng, d->b->weights->vary_constant);
 }
 
+/* In a role with a pattern only the first dimension, the batch or the number of boxes, may be 0. */
+static bool takes_empty(const struct draft *d, uint32_t at, const struct graph_value *k)
+{
+    const char *dims = d->op->in[d->role[at]].dims;
+    bool any = !strcmp(dims, "?") || !strcmp(dims, "*");
+
+    for (uint32_t i = 1; i < k->t.shape.rank && !any; i++)
+        if (k->t.shape.dim[i] == 0)
+            return false;
+    return d->op->takes_empty >> d->role[at] & 1;
+}
+
 static bool fits(const struct draft *d, uint32_t at, const struct graph_value *k)
 {
     const struct role *r = &d->op->in[d->role[at]];
 
+    if (graph_value_empty(k) && !takes_empty(d, at, k))
+        return false;
     if (k->t.dtype != role_type(r, d->typing) || !scale_fits(d, r, &k->t))
         return false;
     struct shape s = shape_nhwc(d, r, &k->t.shape);
@@ -123,6 +137,17 @@ static struct graph_value *find_live(struct draft *d, uint32_t at, const struct 
         if (fits(d, at, k))
             return k;
     }
+    return NULL;
+}
+
+/* An existing value without elements that can be operand `at`, or NULL. */
+static struct graph_value *find_empty(struct draft *d, uint32_t at)
+{
+    struct builder *b = d->b;
+
+    for (uint32_t i = b->n_live; b->empty && i-- > 0;)
+        if (graph_value_empty(b->live[i]) && fits(d, at, b->live[i]))
+            return b->live[i];
     return NULL;
 }
 
@@ -159,9 +184,9 @@ static struct graph_value *draw_fresh(struct draft *d, uint32_t at, const struct
     if (!k)
         return NULL;
     k->t.shape = shape_in_layout(d, r, shape);
-    if (tensor_count(&k->t) > d->b->max_elements || scale_for_operand(d, at, &k->t) < 0 ||
-        graph_value_allocate(d->b, k) < 0 || fill_values(d->b, d->op, r, &k->t) < 0 ||
-        graph_value_measure(d->b, k) < 0)
+    if (graph_value_empty(k) || tensor_count(&k->t) > d->b->max_elements ||
+        scale_for_operand(d, at, &k->t) < 0 || graph_value_allocate(d->b, k) < 0 ||
+        fill_values(d->b, d->op, r, &k->t) < 0 || graph_value_measure(d->b, k) < 0)
         return NULL;
     k->nonfinite = !(k->hi - k->lo < INFINITY);
     return k;
@@ -180,6 +205,18 @@ static bool draw_shape(struct draft *d, uint32_t at, struct shape *ret_shape)
     return shape_bind(d, r, ret_shape);
 }
 
+/* Makes an existing value operand `at`. */
+static int use_existing(struct draft *d, uint32_t at, struct graph_value *k)
+{
+    const struct role *r = &d->op->in[d->role[at]];
+    struct shape shape = shape_nhwc(d, r, &k->t.shape);
+
+    if (!shape_bind(d, r, &shape))
+        return -1;
+    set_operand(d, at, k);
+    return 0;
+}
+
 static int draw_tensor(struct draft *d, uint32_t at)
 {
     const struct role *r = &d->op->in[d->role[at]];
@@ -189,13 +226,8 @@ static int draw_tensor(struct draft *d, uint32_t at)
     bool reuse = rng_percent(b->rng, b->weights->reuse) &&
                  may_be(d, TRAIT_STATE + d->role[at], STATE_VARIABLE);
 
-    if (reuse && r->draw != DRAW_SHAPE && (k = find_live(d, at, NULL))) {
-        shape = shape_nhwc(d, r, &k->t.shape);
-        if (!shape_bind(d, r, &shape))
-            return -1;
-        set_operand(d, at, k);
-        return 0;
-    }
+    if (reuse && r->draw != DRAW_SHAPE && (k = find_live(d, at, NULL)))
+        return use_existing(d, at, k);
     if (!draw_shape(d, at, &shape))
         return -1;
     outside = shape_in_layout(d, r, &shape);
@@ -239,6 +271,9 @@ static int draw_operand(struct draft *d, uint32_t at)
         d->drawn[at] = true;
         return 0;
     }
+    struct graph_value *empty = r->dims ? find_empty(d, at) : NULL;
+    if (empty)
+        return use_existing(d, at, empty);
     if (r->dims && r->draw != DRAW_OP)
         return draw_tensor(d, at);
     if (draw_scalar(d, at) < 0) {
@@ -273,6 +308,11 @@ static int make_results(struct draft *d)
     return 0;
 }
 
+bool may_be_empty(const struct draft *d)
+{
+    return d->b->empty && !(d->limits && d->limits->without >> VARIANT_UNKNOWN_DIMS & 1);
+}
+
 int draft_bind(struct draft *d)
 {
     struct builder *b = d->b;
@@ -297,7 +337,7 @@ int draft_bind(struct draft *d)
         for (uint32_t j = 0; d->op->measure && j < s->rank; j++)
             if (s->dim[j] == 0) /* known only after execution */
                 k->open |= 1u << j;
-        if (!d->op->measure && (n == 0 || n > b->max_elements))
+        if (!d->op->measure && ((n == 0 && !may_be_empty(d)) || n > b->max_elements))
             return -1;
         if (dtype_info[k->t.dtype].tensor && !s->rank)
             return -1;
@@ -339,15 +379,8 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
             d->call.nchw = draw_nchw(d);
 
     /* then the given value, then what other operands depend on, then the others */
-    if (primary) {
-        const struct role *r = &d->op->in[d->role[d->primary]];
-        if (!fits(d, d->primary, primary))
-            return -1;
-        struct shape s = shape_nhwc(d, r, &primary->t.shape);
-        if (!shape_bind(d, r, &s))
-            return -1;
-        set_operand(d, d->primary, primary);
-    }
+    if (primary && (!fits(d, d->primary, primary) || use_existing(d, d->primary, primary) < 0))
+        return -1;
     scalar_kernels(d);
     for (uint32_t i = 0; i < d->n_in; i++)
         if (!d->drawn[i])

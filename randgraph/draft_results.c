@@ -97,7 +97,7 @@ static int compute(struct draft *d, const struct tensor *like)
         /* well within the range of fp16 where that is the result's type */
         double limit = t->dtype == DT_F16 && b->limit > fp16_limit ? fp16_limit : b->limit;
         double overflow = t->dtype == DT_F16 && takes_nonfinite(d->op) ? 65520 : INFINITY;
-        if (n == 0 || n > b->max_elements)
+        if ((n == 0 && !may_be_empty(d)) || n > b->max_elements)
             return -1;
         for (size_t k = 0; y && k < n; k++)
             beyond += !(fabs(y[k]) <= limit) &&
@@ -154,6 +154,10 @@ int draft_commit(struct draft *d)
         k->t.scale = quant == QUANT_AFFINE || quant == QUANT_SYMM;
         d->in[i] = k;
     }
+    /* no selection is close to having an element: the shape is certain */
+    for (uint32_t i = 0; i < d->n_out; i++)
+        if (graph_value_empty(d->out[i]))
+            d->out[i]->open = 0;
     for (uint32_t i = 0; d->limits && i < d->n_in + d->n_out; i++)
         (i < d->n_in ? d->in[i] : d->out[i - d->n_in])->without |= d->limits->without;
     return builder_operation(b, d->op, d->in, d->n_in, d->out, d->n_out);

@@ -92,6 +92,8 @@ static bool row_fits(struct builder *b, const struct row *row, const struct grap
     bool first = row->role == row->op->forms[row->form].role[0];
     uint32_t rank = k->t.shape.rank;
 
+    if (graph_value_empty(k) && !(row->op->takes_empty >> row->role & 1))
+        return false;
     if (row->level > b->options->max_level || (row->pattern && row->pattern != rank) ||
         (first && !(t->ranks >> rank & 1)))
         return false;
@@ -171,6 +173,7 @@ static int try_step(struct builder *b)
     if (!row)
         return -1;
     struct arena_mark mark = arena_mark(b->arena);
+    b->rng->drawer.empty = b->empty && (!b->n_operations || rng_percent(b->rng, 25));
     if (draft_call(b, row, k, &d) < 0 || (!b->traits && draft_compute(&d, NULL) < 0)) {
         arena_rewind(b->arena, mark);
         return -1;

@@ -134,7 +134,8 @@ static uint32_t draw_length(struct builder *b)
     if (most > short_length && o->min_ops < short_length &&
         rng_percent(b->rng, b->weights->short_graph))
         most = short_length;
-    return o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
+    uint32_t n = o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
+    return b->empty && n == 1 && most > 1 ? 2 : n; /* another operation reads the empty result */
 }
 
 /* The first operation, any that is supported, except those of weight 0. */
@@ -145,6 +146,32 @@ static const struct op *draw_first(struct builder *b)
     for (int i = 0; b->support && !types_to_begin(b, op) && i < TRIES_FIRST; i++)
         op = grow_any(b);
     return randgraph_weight_of(b->weights, op) ? op : NULL;
+}
+
+static const struct op *draw_maker_of_empty(struct builder *b)
+{
+    const struct op *op[RANDGRAPH_MAX_OP_WEIGHTS];
+    uint32_t n = 0;
+
+    for (int i = 0; i < op_table_n; i++)
+        if (op_table[i]->makes_empty && randgraph_weight_of(b->weights, op_table[i]) &&
+            types_to_begin(b, op_table[i]))
+            op[n++] = op_table[i];
+    return n ? op[rng_below(b->rng, n)] : NULL;
+}
+
+/* What the graph is to begin with, if anything. */
+static void draw_beginning(struct builder *b)
+{
+    bool empty = b->options->max_level >= L3 && !b->only_control &&
+                 rng_percent_aside(b->rng, 1, b->weights->empty_graph);
+
+    if (empty && b->only)
+        b->empty = b->only->makes_empty;
+    else if (empty && (b->first = draw_maker_of_empty(b)))
+        b->empty = true;
+    else if (!b->only && !b->only_control && rng_percent(b->rng, b->weights->any_first))
+        b->first = draw_first(b);
 }
 
 /* Which operation, if any, is drawn without regard to the support set: one that the set has, but
@@ -161,8 +188,7 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
 {
     const struct randgraph_options *o = b->options;
 
-    if (!b->only && !b->only_control && rng_percent(b->rng, b->weights->any_first))
-        b->first = draw_first(b);
+    draw_beginning(b);
     b->types = draw_types(b);
     REQUIRE(w, b->types, "no operation takes the given operand types at feature level %d or below",
             o->max_level);
@@ -175,6 +201,7 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
     b->limit = half ? fp16_limit : limit_float;
     b->control = (rng_unit(b->rng) < o->control_flow || b->control) && o->max_level >= L4 &&
                  (b->branches || b->loops) && !b->nonfinite;
+    b->control = b->control && !b->empty; /* which takes no operands of unknown size */
     if (b->support && !b->only_control)
         b->control = b->control && support_has_control(b->support);
     uint32_t operations = draw_length(b);

@@ -26,6 +26,9 @@ enum { MAX_OPS = 100, MAX_SIDE = 64, MAX_LEVEL = 8 }; /* limits of struct randgr
 static const double fp16_limit = 1e4; /* largest magnitude in fp16 and relaxed computations */
 
 bool rng_percent(struct rng *r, uint32_t percent);
+/* The same with another stream for each salt, without advancing the generator: graphs in which a
+ * rare choice is not made stay what they are without that choice. */
+bool rng_percent_aside(const struct rng *r, uint64_t salt, uint32_t percent);
 /* An index below n, with a probability proportional to its weight; 0 if all weights are 0. */
 uint32_t draw_weighted(struct rng *r, const uint32_t *weight, uint32_t n);
 
@@ -121,6 +124,7 @@ struct builder {
     enum randgraph_values
         call_values;            /* profile of the call's new operands; VALUES_MIX: as above */
     bool nonfinite;             /* values may be infinite or NaN, integers may wrap */
+    bool empty;                 /* results may have no elements, the first one has none */
     uint32_t max_elements;      /* of any tensor */
     double limit;               /* largest magnitude of a float result */
     uint32_t depth;             /* of nesting; 0: main graph */
@@ -176,6 +180,8 @@ int graph_value_allocate(struct builder *b,
                          struct graph_value *k); /* allocates t.data for its type and shape */
 int graph_value_measure(struct builder *b,
                         struct graph_value *k); /* sets lo, hi and least from t.data */
+/* Whether it is known to have no elements. */
+bool graph_value_empty(const struct graph_value *k);
 /* Whether operations may read it: INT32 only without scale and, unless integers may wrap, within
  * +-32768, so that products do not. */
 bool graph_value_usable(const struct builder *b, const struct graph_value *k);
@@ -234,6 +240,9 @@ int scalar_draw(struct draft *d, uint32_t at);
 void scalar_kernels(struct draft *d);
 
 /* draft.c */
+/* Whether results of the call may have no elements: their dimensions are then unknown in the
+ * model. */
+bool may_be_empty(const struct draft *d);
 /* Draws a call by the row.  primary: the value for row->role; NULL: that is drawn too. */
 int draft_call(struct builder *b, const struct row *row, struct graph_value *primary,
                struct draft *d);

@@ -86,6 +86,15 @@ bool rng_percent(struct rng *r, uint32_t percent)
     return percent && rng_below(r, 100) < percent;
 }
 
+bool rng_percent_aside(const struct rng *r, uint64_t salt, uint32_t percent)
+{
+    struct rng aside = *r;
+
+    aside.state[0] ^= splitmix(&salt);
+    rng_next(&aside);
+    return rng_percent(&aside, percent);
+}
+
 uint32_t draw_weighted(struct rng *r, const uint32_t *weight, uint32_t n)
 {
     uint32_t sum = 0, i = 0;

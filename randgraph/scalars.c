@@ -113,7 +113,7 @@ static int draw_by_record(struct draft *d, uint32_t at, struct graph_value *k)
     bool ok = d->op->draw && d->op->draw(&d->call, d->role[at], &d->b->rng->drawer, &k->t);
     k->t.data = NULL;
     size_t n = tensor_count(&k->t);
-    if (!ok || n > MAX_DRAWN || graph_value_allocate(d->b, k) < 0)
+    if (!ok || n == 0 || n > MAX_DRAWN || graph_value_allocate(d->b, k) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         x[i] = drawn[i];

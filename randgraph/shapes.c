@@ -194,7 +194,9 @@ static struct shape draw_partner(struct draft *d, const struct shape *s, unsigne
     to = (struct shape){ rank };
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t dim = from_end(s, i);
-        if (dim == 1)
+        if (dim == 0)
+            dim = 1;
+        else if (dim == 1)
             dim = draw_dim(d->b, room);
         else if (rng_percent(r, 40))
             dim = 1;

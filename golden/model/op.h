@@ -193,6 +193,7 @@ struct call {
 /* The random generator that draw(), omits() and results() use. */
 struct drawer {
     uint32_t (*below)(struct drawer *d, uint32_t n); /* uniform in 0..n-1 */
+    bool empty; /* draw() of an operation that makes_empty is to choose a result without elements */
 };
 
 /* The element representation for one call of move(): stored values, or error bounds as doubles.
@@ -230,6 +231,10 @@ struct op {
     /* x[] of quantised operands are units (q - zero point, without scale), so that sums of products
      * are exact.  y[], ex[] and ey[] are real values nevertheless. */
     bool units;
+    /* Tensors without elements exist only at execution (a model declares dimension 0 as unknown),
+     * from feature level 3 on. */
+    uint64_t takes_empty; /* ROLE_BIT()s: inputs that NNAPI's reference accepts without elements */
+    bool makes_empty;     /* the results can have none although the inputs have some */
     struct error_model error;
 
     /* Checks rules that patterns cannot express; sets the '?' dimensions of out[], and call.level.
@@ -280,6 +285,7 @@ struct op {
 };
 
 #define COUNT(array)  ((int) (sizeof(array) / sizeof((array)[0])))
+#define ROLE_BIT(r)   (UINT64_C(1) << (r))
 #define RANK(r)       (1u << (r))
 #define RANKS(lo, hi) ((2u << (hi)) - (1u << (lo)))
 

@@ -66,6 +66,7 @@ const struct op op_ADD = {
     .n_forms = COUNT(fused_forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(0) | ROLE_BIT(1),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.05,
                .text = "ea + eb; quantised: and the rounding when both are rescaled to one scale" },
     .infer = fused_infer,

@@ -57,6 +57,7 @@ const struct op op_AVERAGE_POOL_2D = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + POOL_LAYOUT,
+    .takes_empty = ROLE_BIT(POOL_INPUT),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "mean of ex, plus factor * sqrt(K) * u * mean |x| for floats" },
     .infer = pooling_infer,

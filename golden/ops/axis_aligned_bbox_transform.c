@@ -140,6 +140,7 @@ const struct op op_AXIS_ALIGNED_BBOX_TRANSFORM = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(ROI) | ROLE_BIT(DELTAS) | ROLE_BIT(BATCHES),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "errors of the operands and of each step, propagated to first order" },
     .infer = infer,

@@ -171,7 +171,7 @@ static int bound(struct call *c, struct why *w)
     return 0;
 }
 
-enum { MOST_VALUES = 64, LARGEST = 40 };
+enum { MOST_VALUES = 64, LARGEST = 40, ABOVE_ALL_SCORES = 30000 };
 
 /* Draws boxes that often overlap. */
 static void draw_boxes(struct drawer *d, size_t n, int32_t *x)
@@ -204,7 +204,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
         for (uint32_t i = 0, cut = d->below(d, n + 1); i < n; i++)
             x[i] = i >= cut;
         return true;
-    case THRESHOLD: x[0] = -(int32_t) d->below(d, 2); return true;
+    case THRESHOLD: x[0] = d->empty ? ABOVE_ALL_SCORES : -(int32_t) d->below(d, 2); return true;
     case LIMIT: x[0] = (int32_t) d->below(d, 8) - 1; return x[0] != 0;
     default: x[0] = (int32_t) d->below(d, NMS_KERNELS); return true;
     }
@@ -226,6 +226,8 @@ const struct op op_BOX_WITH_NMS_LIMIT = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(SCORES) | ROLE_BIT(ROI) | ROLE_BIT(BATCHES),
+    .makes_empty = true,
     .error = { ERROR_DISCRETE,
                .text = "errors of the inputs; the selection is undecided where a score or overlap "
                        "is within its error of a limit or of another score" },

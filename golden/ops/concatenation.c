@@ -158,6 +158,7 @@ const struct op op_CONCATENATION = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(INPUTS),
     .error = { ERROR_ELEMENT, .text = "moved; one rounding where scale or zero point change" },
     .infer = infer,
     .eval = eval,

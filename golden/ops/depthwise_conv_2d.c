@@ -143,6 +143,7 @@ const struct op op_DEPTHWISE_CONV_2D = {
     .n_typings = COUNT(conv_typings),
     .layout = 1 + LAYOUT,
     .units = true,
+    .takes_empty = ROLE_BIT(INPUT),
     .error = { ERROR_DOT, .ulps = 1,
                .text = "factor * sqrt(K) * u * (|bias| + sum |w*x|) + sum |w|*ex + sum |x|*ew" },
     .infer = infer,

@@ -55,6 +55,7 @@ const struct op op_DEQUANTIZE = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(0),
     .error = { ERROR_ELEMENT, .ulps = 2, .text = "the input's error" },
     .eval = eval,
     .bound = bound,

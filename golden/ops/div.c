@@ -91,6 +91,7 @@ const struct op op_DIV = {
     .n_forms = COUNT(fused_forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(A) | ROLE_BIT(B),
     .error = { ERROR_ELEMENT, .ulps = 2.5, .text = "(ea + |a/b| eb) / (|b| - eb)" },
     .infer = fused_infer,
     .eval = eval,

@@ -100,6 +100,7 @@ const struct op op_FULLY_CONNECTED = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .units = true,
+    .takes_empty = ROLE_BIT(INPUT),
     .error = { ERROR_DOT, .ulps = 1,
                .text = "factor * sqrt(K) * u * (|bias| + sum |w*x|) + sum |w|*ex + sum |x|*ew" },
     .infer = infer,

@@ -70,6 +70,7 @@ const struct op op_L2_POOL_2D = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + POOL_LAYOUT,
+    .takes_empty = ROLE_BIT(POOL_INPUT),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "root mean square of ex, plus y * factor * sqrt(K) * u / 2" },
     .infer = pooling_infer,

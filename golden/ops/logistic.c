@@ -45,6 +45,7 @@ const struct op op_LOGISTIC = {
     .n_forms = COUNT(unary_forms),
     .typings = unary_clamped,
     .n_typings = COUNT(unary_clamped),
+    .takes_empty = ROLE_BIT(0),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.1,
                .text = "interval, plus the error of the exponential" },
     .eval = eval,

@@ -80,6 +80,7 @@ const struct op op_MAX_POOL_2D = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + POOL_LAYOUT,
+    .takes_empty = ROLE_BIT(POOL_INPUT),
     .error = { ERROR_EXACT, .text = "the maxima of x - ex and x + ex" },
     .infer = pooling_infer,
     .eval = eval,

@@ -68,6 +68,7 @@ const struct op op_MUL = {
     .n_forms = COUNT(fused_forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(0) | ROLE_BIT(1),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.05, .text = "|a| eb + |b| ea + ea eb" },
     .infer = fused_infer,
     .eval = eval,

@@ -54,6 +54,7 @@ const struct op op_QUANTIZE = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(0),
     .error = { ERROR_ELEMENT, .steps = 0.05, .text = "the input's error" },
     .eval = eval,
     .bound = bound,

@@ -34,6 +34,7 @@ const struct op op_RELU = {
     .n_forms = COUNT(unary_forms),
     .typings = unary_clamped,
     .n_typings = COUNT(unary_clamped),
+    .takes_empty = ROLE_BIT(0),
     .error = { ERROR_EXACT, .text = "interval: never more than the input's error" },
     .eval = eval,
     .bound = bound,

@@ -156,6 +156,7 @@ const struct op op_RESIZE_BILINEAR = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + RESIZE_LAYOUT,
+    .takes_empty = ROLE_BIT(RESIZE_INPUT),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text =
                    "ex interpolated like the pixels, 8 u of the pixels, and the effect of 4 ulps "

@@ -122,6 +122,7 @@ const struct op op_RESIZE_NEAREST_NEIGHBOR = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + RESIZE_LAYOUT,
+    .takes_empty = ROLE_BIT(RESIZE_INPUT),
     .error = { ERROR_EXACT,
                .text = "the errors of the elements move with them; distance to other pixels that "
                        "single precision may find nearest" },

@@ -78,11 +78,14 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     to->shape = (struct shape){ 1, { in->rank } };
     for (uint32_t i = 0; i < in->rank; i++) {
         uint32_t begin = role == SIZE ? (uint32_t) ((const int32_t *) c->in[BEGIN]->data)[i] : 0;
+        uint32_t room = in->dim[i] - begin;
         if (role == BEGIN)
             value[i] = d->below(d, 2) ? 0 : (int32_t) d->below(d, in->dim[i]);
         else
-            value[i] = d->below(d, 3) ? 1 + (int32_t) d->below(d, in->dim[i] - begin) : -1;
+            value[i] = room && d->below(d, 3) ? 1 + (int32_t) d->below(d, room) : -1;
     }
+    if (role == SIZE && d->empty) /* mostly the batch, which more operations take */
+        value[d->below(d, 3) ? 0 : d->below(d, in->rank)] = 0;
     return true;
 }
 
@@ -100,6 +103,8 @@ const struct op op_SLICE = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(INPUT),
+    .makes_empty = true,
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

@@ -213,6 +213,7 @@ const struct op op_SOFTMAX = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(INPUT),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.25,
                .text = "interval of all logits, plus the errors of exponentials and sum" },
     .infer = infer,

@@ -46,6 +46,7 @@ const struct op op_TANH = {
     .n_forms = COUNT(unary_forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .takes_empty = ROLE_BIT(0),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.1,
                .text = "interval, plus the error of the exponential or of a quotient" },
     .eval = eval,

@@ -398,6 +398,7 @@ const struct op op_TRANSPOSE_CONV_2D = {
     .n_typings = COUNT(conv_typings_l3),
     .layout = 1 + LAYOUT,
     .units = true,
+    .takes_empty = ROLE_BIT(INPUT),
     .error = { ERROR_DOT, .ulps = 1,
                .text = "factor * sqrt(K) * u * (|bias| + sum |w*x|) + sum |w|*ex + sum |x|*ew" },
     .infer = infer,

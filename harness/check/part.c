@@ -154,6 +154,8 @@ struct making {
     uint32_t *place;            /* per operand of `from`: its index in g, UINT32_MAX: none yet */
     uint32_t *readers;          /* per operand of `from`: reading operations within the part */
     bool *is_written;           /* per operand of `from`: by an operation of the part */
+    struct operation *slice;    /* operations that make inputs without elements */
+    uint32_t n_slices;
 };
 
 static uint32_t place_operand(struct making *k, uint32_t index)
@@ -165,25 +167,112 @@ static uint32_t place_operand(struct making *k, uint32_t index)
     return k->place[index];
 }
 
+static bool is_empty(const struct tensor *t)
+{
+    return t->data && dtype_info[t->dtype].tensor && t->shape.rank && tensor_count(t) == 0;
+}
+
+bool part_has_empty_input(const struct example *e)
+{
+    for (uint32_t i = 0; i < e->model.graph[0].n_inputs; i++)
+        if (is_empty(&e->in[i]))
+            return true;
+    return false;
+}
+
+static bool slice_takes(enum dtype type)
+{
+    const struct op *slice = op_by_name("SLICE");
+
+    for (int i = 0; i < slice->n_typings; i++)
+        if (slice->typings[i].slot[0] == type)
+            return true;
+    return false;
+}
+
+static uint32_t add_operand(struct making *k, enum lifetime life, const struct tensor *t)
+{
+    struct operand *o = &k->g->operand[k->g->n_operands];
+
+    *o = (struct operand){ .tensor = *t, .life = life };
+    if (life == LIFE_CONSTANT_COPY)
+        o->length = tensor_bytes(t);
+    else
+        o->tensor.data = NULL;
+    return k->g->n_operands++;
+}
+
+/* A request cannot give an input without elements: dimension 0 means unknown.  So the operand gets
+ * its value from a SLICE of no elements of another input. */
+static int place_slice(struct making *k, uint32_t at, const struct tensor *value, struct arena *a)
+{
+    struct operand *o = &k->g->operand[at];
+    uint32_t rank = value->shape.rank;
+    struct tensor whole = *value;
+    int32_t *list = arena_alloc(a, 2 * rank, sizeof *list);
+    uint32_t *index = arena_alloc(a, 4, sizeof *index);
+
+    for (uint32_t i = 0; i < rank; i++)
+        whole.shape.dim[i] += whole.shape.dim[i] == 0;
+    whole.data = arena_alloc(a, tensor_bytes(&whole), 1);
+    if (!list || !index || !whole.data)
+        return -1;
+    for (uint32_t i = 0; i < rank; i++)
+        list[rank + i] = (int32_t) value->shape.dim[i];
+    struct tensor begin = { .dtype = DT_I32, .shape = { 1, { rank } }, .data = list };
+    struct tensor size = begin;
+    size.data = list + rank;
+    o->tensor.data = NULL;
+    o->tensor.shape = value->shape;
+    o->life = LIFE_TEMPORARY;
+    index[0] = add_operand(k, LIFE_INPUT, &whole);
+    index[1] = add_operand(k, LIFE_CONSTANT_COPY, &begin);
+    index[2] = add_operand(k, LIFE_CONSTANT_COPY, &size);
+    index[3] = at;
+    k->e->in[k->g->n_inputs] = whole;
+    k->g->input[k->g->n_inputs++] = index[0];
+    k->slice[k->n_slices++] = (struct operation){ OP_SLICE, 3, 1, index, index + 3 };
+    return 0;
+}
+
 /* Values from outside become inputs; constants and subgraphs stay what they are. */
-static uint32_t place_input(struct making *k, uint32_t index)
+static int place_input(struct making *k, uint32_t index, struct arena *a, uint32_t *ret_at)
 {
     bool is_new = k->place[index] == UINT32_MAX;
     uint32_t at = place_operand(k, index);
     struct operand *o = &k->g->operand[at];
     const struct tensor *value = &k->value[index];
 
+    *ret_at = at;
     if (!is_new || k->is_written[index] || operand_constant(o) || o->life == LIFE_NO_VALUE ||
         o->life == LIFE_SUBGRAPH)
-        return at;
+        return 0;
+    if (is_empty(value) && slice_takes(value->dtype))
+        return place_slice(k, at, value, a);
     o->tensor.data = NULL;
     o->life = value->data ? LIFE_INPUT : LIFE_NO_VALUE;
     if (!value->data)
-        return at;
+        return 0;
     o->tensor.shape = value->shape;
     k->e->in[k->g->n_inputs] = *value;
     k->g->input[k->g->n_inputs++] = at;
-    return at;
+    return 0;
+}
+
+/* The operations that make inputs come first. */
+static int put_slices(struct making *k, struct arena *a)
+{
+    struct graph *g = k->g;
+    uint32_t n = k->n_slices + g->n_operations;
+    struct operation *all = arena_alloc(a, n, sizeof *all);
+
+    if (!all)
+        return -1;
+    memcpy(all, k->slice, k->n_slices * sizeof *all);
+    memcpy(all + k->n_slices, g->operation, g->n_operations * sizeof *all);
+    g->operation = all;
+    g->n_operations = n;
+    return 0;
 }
 
 static bool is_output(const struct graph *g, uint32_t operand)
@@ -214,8 +303,9 @@ static int allocate(struct making *k, const uint32_t *operation, uint32_t n, str
 {
     size_t operands = 1;
 
-    for (uint32_t i = 0; i < n; i++)
-        operands += k->from->operation[operation[i]].n_in + k->from->operation[operation[i]].n_out;
+    for (uint32_t i = 0; i < n; i++) /* 3 of a SLICE for each input */
+        operands += 4 * (size_t) k->from->operation[operation[i]].n_in +
+                    k->from->operation[operation[i]].n_out;
     *k->g = (struct graph){
         .operand = arena_alloc(a, operands, sizeof *k->g->operand),
         .operation = arena_alloc(a, n, sizeof *k->g->operation),
@@ -229,8 +319,10 @@ static int allocate(struct making *k, const uint32_t *operation, uint32_t n, str
     k->place = arena_alloc(a, k->from->n_operands + 1, sizeof *k->place);
     k->readers = arena_alloc(a, k->from->n_operands + 1, sizeof *k->readers);
     k->is_written = arena_alloc(a, k->from->n_operands + 1, sizeof *k->is_written);
+    k->slice = arena_alloc(a, operands, sizeof *k->slice);
     if (!k->g->operand || !k->g->operation || !k->g->input || !k->g->output || !k->e->in ||
-        !k->e->expected || !k->e->ignored || !k->place || !k->readers || !k->is_written)
+        !k->e->expected || !k->e->ignored || !k->place || !k->readers || !k->is_written ||
+        !k->slice)
         return why_no_memory(w);
     memset(k->place, 0xff, (k->from->n_operands + (size_t) 1) * sizeof *k->place);
     for (uint32_t i = 0; i < n; i++) {
@@ -288,10 +380,13 @@ static int make_part(const struct parts *p, uint32_t graph, const struct tensor 
         const struct op *op = op_find(o->code);
         has_control = has_control || (op && op->control);
         for (uint32_t j = 0; j < o->n_in; j++)
-            o->in[j] = place_input(&k, o->in[j]);
+            if (place_input(&k, o->in[j], a, &o->in[j]) < 0)
+                return why_no_memory(w);
         for (uint32_t j = 0; j < o->n_out; j++)
             o->out[j] = place_output(&k, o->out[j]);
     }
+    if (k.n_slices && put_slices(&k, a) < 0)
+        return why_no_memory(w);
     TRY(make_model(&p->e->model, has_control, &g, a, &e.model, w));
     *ret = e;
     return 0;

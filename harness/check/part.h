@@ -2,7 +2,8 @@
  *
  * A part is any set of operations of the main graph, or one operation of a subgraph in one of its
  * calls.  Values that operations outside of the part compute become inputs, with the values that
- * the reference gives them; values that are read outside of it, or not at all, become outputs. */
+ * the reference gives them; values that are read outside of it, or not at all, become outputs.  A
+ * value without elements becomes the result of a SLICE, which precedes the part's operations. */
 #ifndef HARNESS_PART_H
 #define HARNESS_PART_H
 
@@ -35,6 +36,9 @@ bool part_is_control(const struct parts *p, uint32_t operation);
  * operations are in order of execution.  The parts must outlive it. */
 int part_make(const struct parts *p, const uint32_t *operation, uint32_t n, struct arena *arena,
               struct example *ret, struct why *w);
+/* Whether an input of the example has no elements, which a request cannot give: so a part whose
+ * value of that kind has a type that SLICE does not take. */
+bool part_has_empty_input(const struct example *e);
 /* The example of a subgraph's operation.  Not of IF and WHILE in it, which have no body_call. */
 int part_make_body(const struct parts *p, uint32_t body, struct arena *arena, struct example *ret,
                    struct why *w);

@@ -27,6 +27,12 @@ struct check_result check_part(const struct example *part, struct target *t,
     struct check c;
     struct why why = { 0 };
 
+    if (part_has_empty_input(part)) {
+        r.verdict = VERDICT_UNSUPPORTED;
+        snprintf(r.why, sizeof r.why,
+                 "cannot be run alone: a request gives no input of 0 elements");
+        return r;
+    }
     if (check_begin(&c, part, JUDGE_BOUND, &why) < 0) {
         snprintf(r.why, sizeof r.why, "%s", why.text);
         return r;

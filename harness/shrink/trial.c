@@ -49,6 +49,8 @@ void trial_done(struct trial *t)
  * example; nothing was executed then. */
 static int run_check(struct trial *t, struct check *c, struct check_result *ret, struct why *w)
 {
+    if (part_has_empty_input(c->example))
+        return why_fail(w, WHY_EXECUTION, "an input has no elements");
     check_reference(c);
     if (c->reference_why[0])
         return why_fail(w, WHY_EXECUTION, "%s", c->reference_why);

@@ -21,6 +21,7 @@ CASES = [
     ("in-place", "", "fail", 2, 16, "main.Operation.*\nmain.Operation"),
     ("refused-late", "", "refused", 1, 4, "main.Operation"),
     ("crash", "", "crash", 1, 4, "main.Operation"),
+    ("zero-sized-fails", "", "refused", 1, 16, r"\[0[,\]]"),
 ]
 
 # Fault, the plainest way of execution that finds it.
@@ -57,8 +58,8 @@ def verdicts(halcyon, folder, target, *arguments):
 def first_failure(halcyon, folder, target, options):
     """The name of the first graph that fails; options: as in a name."""
     arguments = [f"--{o.replace('=', ' ')}" for o in options.strip("/").split("/") if o]
-    found = verdicts(halcyon, folder, target, "random", "--no-probe", "--count", "60", "--max-failures", "1", *" ".join(arguments).split())
-    require(found, target, "none of 60 graphs fails")
+    found = verdicts(halcyon, folder, target, "random", "--no-probe", "--count", "300", "--max-failures", "1", *" ".join(arguments).split())
+    require(found, target, "none of 300 graphs fails")
     return found[0][0]
 
 

@@ -70,6 +70,59 @@ START_TEST(models_are_split_into_operations)
 }
 END_TEST
 
+/* RELU(SLICE(x)) with no elements: what RELU reads cannot be given by a request. */
+START_TEST(an_input_without_elements_is_made_by_slice)
+{
+    static const int32_t begin[] = { 1, 0 }, size[] = { 0, 3 };
+    static float data[6];
+    struct arena *a = arena_new(0);
+    struct build s;
+    struct example part;
+    struct parts all;
+    struct plan *plan;
+    struct result r;
+    struct why w = { 0 };
+    uint32_t relu = 1;
+
+    build_init(&s, 1);
+    uint32_t x = build_operand(&s, LIFE_INPUT, DT_F32, DIMS(2, 3));
+    uint32_t from = build_constant(&s, DT_I32, DIMS(2), begin);
+    uint32_t count = build_constant(&s, DT_I32, DIMS(2), size);
+    uint32_t none = build_operand(&s, LIFE_TEMPORARY, DT_F32, DIMS(0, 3));
+    uint32_t y = build_operand(&s, LIFE_OUTPUT, DT_F32, DIMS(0, 3));
+    OPERATION(&s, "SLICE", IDS(x, from, count), IDS(none));
+    OPERATION(&s, "RELU", IDS(none), IDS(y));
+    model_count_consumers(&s.model);
+    struct tensor given = s.graph->operand[x].tensor, result = s.graph->operand[y].tensor;
+    given.data = data;
+    const struct example whole = {
+        .name = "empty", .model = s.model, .in = &given, .expected = &result, .since = "UNKNOWN"
+    };
+
+    ck_assert_msg(parts_find(&whole, a, &all, &w) == 0, "%s", w.text);
+    ck_assert_int_eq(part_make(&all, &relu, 1, a, &part, &w), 0);
+    ck_assert(!part_has_empty_input(&part));
+    ck_assert_msg(model_validate(&part.model, &w) > 0, "%s", w.text);
+    ck_assert_uint_eq(part.model.graph[0].n_operations, 2);
+    ck_assert_int_eq(part.model.graph[0].operation[0].code, OP_SLICE);
+    ck_assert_int_eq(part.model.graph[0].operation[1].code, OP_RELU);
+    ck_assert_int_eq(plan_new(&part.model, &plan, &w), 0);
+    ck_assert_msg(plan_run(plan, part.in, NULL, &r, &w) == 0, "%s", w.text);
+    ck_assert_uint_eq(r.n, 1);
+    ck_assert_uint_eq(r.out[0].shape.rank, 2);
+    ck_assert_uint_eq(r.out[0].shape.dim[0], 0);
+    ck_assert_uint_eq(r.out[0].shape.dim[1], 3);
+    result_done(&r);
+    plan_free(plan);
+
+    part.in[0].shape.dim[0] = 0; /* as of a type that SLICE does not take */
+    ck_assert(part_has_empty_input(&part));
+    ck_assert_int_eq(check_part(&part, NULL, NULL).verdict, VERDICT_UNSUPPORTED);
+    build_done(&s);
+    arena_free(a);
+}
+END_TEST
+
 static struct check_result judge(const char *uri)
 {
     struct check c;
@@ -526,6 +579,7 @@ Suite *per_op_check_suite(void)
 
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, models_are_split_into_operations);
+    tcase_add_test(t, an_input_without_elements_is_made_by_slice);
     tcase_add_test(t, operations_are_compared_too);
     tcase_add_test(t, a_failing_operation_is_the_verdict);
     tcase_add_test(t, undecided_is_decided_by_operations);

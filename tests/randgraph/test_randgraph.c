@@ -267,6 +267,64 @@ static uint64_t digest_of(uint64_t from, uint64_t to)
     return digest;
 }
 
+enum { MOST_CODE = 128 };
+
+/* The operations that read a value without elements. */
+struct empties {
+    uint32_t results;
+    bool read[DT_COUNT][MOST_CODE];
+};
+
+static void note_empty(const struct exec_event *e, void *user)
+{
+    struct empties *n = user;
+    const struct call *c = e->call;
+
+    for (uint32_t i = 0; i < c->n_out; i++)
+        n->results += tensor_count(c->out[i]) == 0;
+    for (uint32_t i = 0; i < c->n_in && c->op->code < MOST_CODE; i++)
+        if (c->arg[i] && c->arg[i]->data && tensor_count(c->arg[i]) == 0) {
+            if (!(c->op->takes_empty >> (call_role(c, i) - c->op->in) & 1))
+                ck_abort_msg("%s: %s reads no elements", example.name, c->op->name);
+            n->read[c->arg[i]->dtype][c->op->code] = true;
+        }
+}
+
+START_TEST(results_without_elements_are_drawn_and_read)
+{
+    struct randgraph_weights weights = randgraph_weights_default;
+    struct randgraph_options o = randgraph_default;
+    static struct empties n;
+    struct exec_options run = { .on_operation = note_empty, .user = &n };
+    uint32_t with = 0, readers = 0;
+
+    o.weights = &weights;
+    for (weights.empty_graph = 0; weights.empty_graph <= 100; weights.empty_graph += 100) {
+        with = 0;
+        for (uint64_t i = 0; i < 400; i++) {
+            const struct example *e = make(&o, 5, i);
+            struct plan *p;
+            struct result r;
+            uint32_t before = n.results;
+            ck_assert_msg(plan_new(&e->model, &p, &why) == 0, "%s: %s", e->name, why.text);
+            ck_assert_msg(plan_run(p, e->in, &run, &r, &why) == 0, "%s: %s", e->name, why.text);
+            with += n.results > before;
+            for (uint32_t k = 0; k < e->model.graph[0].n_inputs; k++)
+                ck_assert_uint_gt(tensor_count(&e->in[k]), 0);
+            result_done(&r);
+            plan_free(p);
+        }
+        if (weights.empty_graph == 0)
+            ck_assert_uint_eq(with, 0);
+    }
+    ck_assert_uint_gt(with, 380); /* of 400: the others take IF or WHILE as the first operation */
+    for (int t = 0; t < DT_COUNT; t++)
+        for (int op = 0; op < MOST_CODE; op++)
+            readers += n.read[t][op];
+    ck_assert_uint_gt(readers, 45); /* of 81 pairs of operation and type; 59 with this seed */
+}
+END_TEST
+
 START_TEST(seed_and_index_determine_the_model)
 {
     uint64_t first = digest_of(0, 300);
@@ -479,6 +537,7 @@ Suite *randgraph_suite(void)
     tcase_add_test(c, number_of_operations_is_respected);
     tcase_add_test(c, feature_level_is_respected);
     tcase_add_test(c, every_row_is_drawn);
+    tcase_add_test(c, results_without_elements_are_drawn_and_read);
     tcase_add_test(c, seed_and_index_determine_the_model);
     tcase_add_test(c, the_generator_is_uniform_and_pinned);
     tcase_add_test(c, any_bytes_give_a_model);
