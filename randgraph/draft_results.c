@@ -8,8 +8,7 @@
 
 static const double integer_limit = 0x1p30; /* far from wrapping */
 
-/* One evaluation by the reference; call.y is in the scratch arena. */
-static int evaluate(struct draft *d)
+int draft_evaluate(struct draft *d, struct why *w)
 {
     static const struct exec_options options;
     struct value value[MAX_CALL + MAX_RESULTS], *in[MAX_CALL], *out[MAX_RESULTS];
@@ -24,7 +23,7 @@ static int evaluate(struct draft *d)
         out[i] = &value[MAX_CALL + i];
         *out[i] = (struct value){ .tensor = d->out[i]->t };
     }
-    TRY(call_evaluate(&d->call, in, out, &e, NULL));
+    TRY(call_evaluate(&d->call, in, out, &e, w));
     for (uint32_t i = 0; i < d->n_out; i++)
         d->out[i]->t.data = out[i]->tensor.data;
     return 0;
@@ -89,7 +88,7 @@ static int compute(struct draft *d, const struct tensor *like)
     struct builder *b = d->b;
     int again = 0;
 
-    TRY(evaluate(d));
+    TRY(draft_evaluate(d, NULL));
     for (uint32_t i = 0; i < d->n_out; i++) {
         const struct tensor *t = &d->out[i]->t;
         const double *y = d->call.y[i];
@@ -107,7 +106,7 @@ static int compute(struct draft *d, const struct tensor *like)
         again |= rescale(d, i, like);
     }
     if (again)
-        TRY(evaluate(d));
+        TRY(draft_evaluate(d, NULL));
     bool nonfinite = false;
     for (uint32_t i = 0; i < d->n_in; i++)
         nonfinite |= d->in[i] && d->in[i]->nonfinite;
@@ -160,5 +159,8 @@ int draft_commit(struct draft *d)
             d->out[i]->open = 0;
     for (uint32_t i = 0; d->limits && i < d->n_in + d->n_out; i++)
         (i < d->n_in ? d->in[i] : d->out[i - d->n_in])->without |= d->limits->without;
-    return builder_operation(b, d->op, d->in, d->n_in, d->out, d->n_out);
+    TRY(builder_operation(b, d->op, d->in, d->n_in, d->out, d->n_out));
+    if (b->failing && !b->fails && b->depth == 0)
+        draw_illegal(d);
+    return 0;
 }

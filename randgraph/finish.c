@@ -145,8 +145,12 @@ int finish_example(struct builder *b, struct example *ret_example)
     };
     if (!e.in || !e.expected || !e.ignored)
         return -1;
-    for (uint32_t i = 0; i < n_input; i++)
+    e.expect_failure = b->fails;
+    for (uint32_t i = 0; i < n_input; i++) {
         e.in[i] = input[i]->t;
+        if (input[i]->illegal)
+            e.in[i].data = input[i]->illegal;
+    }
     for (uint32_t i = 0; i < n_output; i++) {
         e.expected[i] = output[i]->t;
         e.expected[i].data = NULL;

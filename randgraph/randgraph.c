@@ -148,29 +148,52 @@ static const struct op *draw_first(struct builder *b)
     return randgraph_weight_of(b->weights, op) ? op : NULL;
 }
 
-static const struct op *draw_maker_of_empty(struct builder *b)
+static bool makes_empty(const struct op *op)
+{
+    return op->makes_empty;
+}
+
+static bool can_fail(const struct op *op)
+{
+    return op->fails_above || op->fails_below;
+}
+
+/* One of the operations that are `wanted` and can begin the graph; NULL: there is none. */
+static const struct op *draw_among(struct builder *b, bool (*wanted)(const struct op *op))
 {
     const struct op *op[RANDGRAPH_MAX_OP_WEIGHTS];
     uint32_t n = 0;
 
     for (int i = 0; i < op_table_n; i++)
-        if (op_table[i]->makes_empty && randgraph_weight_of(b->weights, op_table[i]) &&
+        if (wanted(op_table[i]) && randgraph_weight_of(b->weights, op_table[i]) &&
             types_to_begin(b, op_table[i]))
             op[n++] = op_table[i];
     return n ? op[rng_below(b->rng, n)] : NULL;
 }
 
+/* Whether the graph is of a rare kind, which an operation that is `wanted` begins; sets b->first.
+ */
+static bool begins_with(struct builder *b, uint64_t salt, uint32_t percent,
+                        bool (*wanted)(const struct op *op))
+{
+    if (!b->options->extremes || b->only_control || !rng_percent_aside(b->rng, salt, percent))
+        return false;
+    if (b->only)
+        return wanted(b->only);
+    b->first = draw_among(b, wanted);
+    return b->first != NULL;
+}
+
 /* What the graph is to begin with, if anything. */
 static void draw_beginning(struct builder *b)
 {
-    bool empty = b->options->max_level >= L3 && !b->only_control &&
-                 rng_percent_aside(b->rng, 1, b->weights->empty_graph);
+    enum { EMPTY = 1, FAILING };
+    const struct randgraph_weights *w = b->weights;
 
-    if (empty && b->only)
-        b->empty = b->only->makes_empty;
-    else if (empty && (b->first = draw_maker_of_empty(b)))
-        b->empty = true;
-    else if (!b->only && !b->only_control && rng_percent(b->rng, b->weights->any_first))
+    b->empty = b->options->max_level >= L3 && begins_with(b, EMPTY, w->empty_graph, makes_empty);
+    b->failing = !b->empty && begins_with(b, FAILING, w->failing_graph, can_fail);
+    if (!b->empty && !b->failing && !b->only && !b->only_control &&
+        rng_percent(b->rng, w->any_first))
         b->first = draw_first(b);
 }
 

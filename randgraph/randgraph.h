@@ -98,6 +98,9 @@ struct randgraph_options {
     const struct randgraph_weights *weights; /* NULL: the defaults */
     double ways; /* not of the graph: share of the graphs that are also executed in other ways
                     (harness/check/variation.h) */
+    /* Not of the name: a few graphs are ones with results without elements, or ones that must fail
+     * at execution (example.expect_failure), for callers that handle them. */
+    bool extremes;
     /* What the graphs are drawn for.  A digest without the support that has it is that of a name;
      * graphs can be generated once the support is set. */
     const struct randgraph_support *support; /* NULL: any driver */

@@ -7,6 +7,7 @@
  *   shapes.c, scales.c, draw_values.c, scalars.c   shape, quantisation and values of an operand
  *   builder.c        operands and operations added so far
  *   draft_results.c  computes the results of a call and fits their scales
+ *   illegal.c        values with which the execution must fail
  *   control_flow.c   IF and WHILE
  *   finish.c         outputs, unknown dimensions, memory pools: the finished model
  *   parameters.c     options as text, names of graphs
@@ -56,6 +57,7 @@ struct graph_value {
     uint8_t without;   /* bit per enum variant that an operation which reads or writes it lacks */
     bool random;       /* differs between runs: no operation may read it */
     bool nonfinite;    /* some elements, or some that it is computed from, are infinite or NaN */
+    void *illegal;     /* an input's value with which an operation fails; NULL: t.data is given */
     double lo, hi;     /* least and greatest element; infinite if an element is NaN */
     double least;      /* smallest magnitude of an element */
 };
@@ -125,6 +127,8 @@ struct builder {
         call_values;            /* profile of the call's new operands; VALUES_MIX: as above */
     bool nonfinite;             /* values may be infinite or NaN, integers may wrap */
     bool empty;                 /* results may have no elements, the first one has none */
+    bool failing;               /* the execution is to fail, at any operation that can */
+    bool fails;                 /* an operand has an illegal value, so that it does */
     uint32_t max_elements;      /* of any tensor */
     double limit;               /* largest magnitude of a float result */
     uint32_t depth;             /* of nesting; 0: main graph */
@@ -294,8 +298,16 @@ bool support_has(const struct randgraph_support *s, const char *name, enum dtype
 /* Computes the results and fits their scales.  like: type, shape and quantisation that the only
  * result must have; NULL: any. */
 int draft_compute(struct draft *d, const struct tensor *like);
+/* One evaluation by the reference; the results are in the scratch arena. */
+int draft_evaluate(struct draft *d, struct why *w);
 /* Appends the call to the graph. */
 int draft_commit(struct draft *d);
+
+/* illegal.c */
+/* Whether a value of the role can be one with which the operation must fail. */
+bool can_be_illegal(const struct draft *d, uint32_t at);
+/* Gives an input of the committed call an illegal value, where there is one: b->fails. */
+void draw_illegal(struct draft *d);
 
 /* grow.c */
 /* Adds operations until there are so many, or no more can be drawn.  -1: there is none at all. */

@@ -129,6 +129,7 @@ int scalar_draw(struct draft *d, uint32_t at)
     bool fanout = d->op->fanout && r == &d->op->in[d->op->fanout - 1];
     bool input = !layout && !fanout && !(r->needs & NEEDS_CONST) && d->b->depth == 0 &&
                  rng_percent(d->b->rng, d->b->weights->input_scalar);
+    input |= d->b->failing && !d->b->fails && d->b->depth == 0 && can_be_illegal(d, at);
     struct graph_value *k = graph_value_new(d->b, type, input ? LIFE_INPUT : LIFE_CONSTANT_COPY);
 
     if (!k)

@@ -235,6 +235,9 @@ struct op {
      * from feature level 3 on. */
     uint64_t takes_empty; /* ROLE_BIT()s: inputs that NNAPI's reference accepts without elements */
     bool makes_empty;     /* the results can have none although the inputs have some */
+    /* ROLE_BIT()s: integers with which NNAPI's reference fails at execution where one of them is
+     * too large, or too small.  Not those that infer() rejects but the reference does not check. */
+    uint64_t fails_above, fails_below;
     struct error_model error;
 
     /* Checks rules that patterns cannot express; sets the '?' dimensions of out[], and call.level.

@@ -141,6 +141,8 @@ const struct op op_AXIS_ALIGNED_BBOX_TRANSFORM = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .takes_empty = ROLE_BIT(ROI) | ROLE_BIT(DELTAS) | ROLE_BIT(BATCHES),
+    .fails_above = ROLE_BIT(BATCHES),
+    .fails_below = ROLE_BIT(BATCHES),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "errors of the operands and of each step, propagated to first order" },
     .infer = infer,

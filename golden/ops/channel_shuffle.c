@@ -91,6 +91,8 @@ const struct op op_CHANNEL_SHUFFLE = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_above = ROLE_BIT(AXIS),
+    .fails_below = ROLE_BIT(AXIS),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

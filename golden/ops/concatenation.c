@@ -159,6 +159,8 @@ const struct op op_CONCATENATION = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .takes_empty = ROLE_BIT(INPUTS),
+    .fails_above = ROLE_BIT(AXIS),
+    .fails_below = ROLE_BIT(AXIS),
     .error = { ERROR_ELEMENT, .text = "moved; one rounding where scale or zero point change" },
     .infer = infer,
     .eval = eval,

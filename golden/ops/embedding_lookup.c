@@ -74,6 +74,8 @@ const struct op op_EMBEDDING_LOOKUP = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_above = ROLE_BIT(LOOKUPS),
+    .fails_below = ROLE_BIT(LOOKUPS),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

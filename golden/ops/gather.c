@@ -86,6 +86,8 @@ const struct op op_GATHER = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_above = ROLE_BIT(AXIS) | ROLE_BIT(INDICES),
+    .fails_below = ROLE_BIT(AXIS) | ROLE_BIT(INDICES),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

@@ -110,6 +110,8 @@ const struct op op_L2_NORMALIZATION = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_above = ROLE_BIT(AXIS),
+    .fails_below = ROLE_BIT(AXIS),
     .error = { ERROR_ELEMENT, .ulps = 2, .steps = 0.25,
                .text = "(ex + |y| error of the length) / length" },
     .infer = infer,

@@ -159,6 +159,8 @@ const struct op op_LOCAL_RESPONSE_NORMALIZATION = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_above = ROLE_BIT(AXIS),
+    .fails_below = ROLE_BIT(AXIS),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "d^-beta ex + |x| (interval of d^-beta for the divisor's error, plus that "
                        "of a power, plus the smallest normal number); the divisor's error includes "

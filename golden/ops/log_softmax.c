@@ -136,6 +136,8 @@ const struct op op_LOG_SOFTMAX = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_above = ROLE_BIT(AXIS),
+    .fails_below = ROLE_BIT(AXIS),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text =
                    "interval of all logits, plus the errors of exponentials, sum and logarithm" },

@@ -66,6 +66,7 @@ const struct op op_PAD_V2 = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_below = ROLE_BIT(PADDINGS),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

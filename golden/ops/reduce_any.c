@@ -31,6 +31,8 @@ const struct op op_REDUCE_ANY = {
     .n_forms = COUNT(reduce_forms),
     .typings = reduce_bools,
     .n_typings = COUNT(reduce_bools),
+    .fails_above = ROLE_BIT(REDUCE_AXES),
+    .fails_below = ROLE_BIT(REDUCE_AXES),
     .error = { ERROR_EXACT, .text = "undecided where undecided elements can change the result" },
     .infer = reduce_infer,
     .eval = eval,

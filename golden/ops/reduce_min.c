@@ -32,6 +32,8 @@ const struct op op_REDUCE_MIN = {
     .n_forms = COUNT(reduce_forms),
     .typings = reduce_ordered,
     .n_typings = COUNT(reduce_ordered),
+    .fails_above = ROLE_BIT(REDUCE_AXES),
+    .fails_below = ROLE_BIT(REDUCE_AXES),
     .error = { ERROR_EXACT, .text = "interval of the inputs" },
     .infer = reduce_infer,
     .eval = eval,

@@ -73,6 +73,8 @@ const struct op op_REDUCE_PROD = {
     .n_forms = COUNT(reduce_forms),
     .typings = reduce_floats,
     .n_typings = COUNT(reduce_floats),
+    .fails_above = ROLE_BIT(REDUCE_AXES),
+    .fails_below = ROLE_BIT(REDUCE_AXES),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text =
                    "product of the inputs' largest magnitudes minus the result's; (1 + 2u)^k for "

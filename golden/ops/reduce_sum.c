@@ -26,6 +26,8 @@ const struct op op_REDUCE_SUM = {
     .n_forms = COUNT(reduce_forms),
     .typings = reduce_floats,
     .n_typings = COUNT(reduce_floats),
+    .fails_above = ROLE_BIT(REDUCE_AXES),
+    .fails_below = ROLE_BIT(REDUCE_AXES),
     .error = { ERROR_DOT, .ulps = 1, .text = "sum of the inputs' errors" },
     .infer = reduce_infer,
     .eval = eval,

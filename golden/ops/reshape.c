@@ -115,6 +115,7 @@ const struct op op_RESHAPE = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_above = ROLE_BIT(SHAPE),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

@@ -332,6 +332,8 @@ const struct op op_ROI_ALIGN = {
     .n_typings = ROI_TYPINGS,
     .layout = 1 + ROI_LAYOUT,
     .takes_empty = ROLE_BIT(ROI_BOXES) | ROLE_BIT(ROI_BATCHES),
+    .fails_above = ROLE_BIT(ROI_BATCHES),
+    .fails_below = ROLE_BIT(ROI_BATCHES),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "mean of ex, factor * sqrt(K) * u * mean |x|, and the slope of the image "
                        "times the errors of the samples' positions" },

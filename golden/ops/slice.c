@@ -105,6 +105,8 @@ const struct op op_SLICE = {
     .n_typings = COUNT(typings),
     .takes_empty = ROLE_BIT(INPUT),
     .makes_empty = true,
+    .fails_above = ROLE_BIT(BEGIN) | ROLE_BIT(SIZE),
+    .fails_below = ROLE_BIT(SIZE),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

@@ -214,6 +214,8 @@ const struct op op_SOFTMAX = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .takes_empty = ROLE_BIT(INPUT),
+    .fails_above = ROLE_BIT(AXIS),
+    .fails_below = ROLE_BIT(AXIS),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.25,
                .text = "interval of all logits, plus the errors of exponentials and sum" },
     .infer = infer,

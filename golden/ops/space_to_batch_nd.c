@@ -113,6 +113,7 @@ const struct op op_SPACE_TO_BATCH_ND = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + LAYOUT,
+    .fails_above = ROLE_BIT(BLOCK),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

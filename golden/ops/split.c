@@ -86,6 +86,8 @@ const struct op op_SPLIT = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .fanout = 1 + PARTS,
+    .fails_above = ROLE_BIT(AXIS),
+    .fails_below = ROLE_BIT(AXIS),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

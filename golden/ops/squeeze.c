@@ -106,6 +106,7 @@ const struct op op_SQUEEZE = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_above = ROLE_BIT(DIMS),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

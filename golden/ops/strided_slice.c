@@ -184,6 +184,7 @@ const struct op op_STRIDED_SLICE = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_below = ROLE_BIT(STRIDES),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

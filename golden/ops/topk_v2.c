@@ -233,6 +233,8 @@ const struct op op_TOPK_V2 = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
+    .fails_above = ROLE_BIT(K),
+    .fails_below = ROLE_BIT(K),
     .error = { ERROR_DISCRETE, .text = "values: interval of the j-th largest; indices: those that "
                                        "may have rank j" },
     .infer = infer,

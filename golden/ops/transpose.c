@@ -95,6 +95,8 @@ const struct op op_TRANSPOSE = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .takes_empty = ROLE_BIT(INPUT),
+    .fails_above = ROLE_BIT(PERM),
+    .fails_below = ROLE_BIT(PERM),
     .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,

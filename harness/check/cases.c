@@ -69,6 +69,7 @@ int cases_get(const struct cases *c, uint64_t i, struct arena *arena, struct exa
 {
     if (!c->spec) {
         struct randgraph_options o = cases_graphs(c, i);
+        o.extremes = true;
         return randgraph_make(&o, c->seed, cases_index(c, i), arena, ret_example, w);
     }
     *ret_example = c->spec[i].example;

@@ -7,6 +7,7 @@
 #include "golden/base/clock.h"
 #include "golden/base/text_escape.h"
 #include "golden/math/farmhash.h"
+#include "harness/check/blame.h"
 #include "harness/check/signature.h"
 #include "sim/hal/hal_convert.h"
 
@@ -292,6 +293,65 @@ static bool any_open(const struct check *c)
     return false;
 }
 
+static void note_done(const struct exec_event *event, void *user)
+{
+    bool *done = user;
+
+    if (event->graph == 0)
+        done[event->operation] = true;
+}
+
+/* The operation of the main graph with which the reference fails, and its reason.  False: it does
+ * not fail, or not for what one operation is given. */
+static bool find_failing(const struct example *e, struct arena *a, uint32_t *ret_operation,
+                         struct why *ret_why)
+{
+    const struct graph *g = &e->model.graph[0];
+    bool *done = arena_alloc(a, g->n_operations + 1, sizeof *done);
+    uint32_t *order = arena_alloc(a, g->n_operations + 1, sizeof *order), i = 0;
+    const struct exec_options options = {
+        .max_iterations = 1000, .max_operations = 10000, .on_operation = note_done, .user = done
+    };
+    struct plan *plan;
+    struct result result;
+
+    if (!done || !order || graph_order(g, a, order, ret_why) < 0 ||
+        plan_new(&e->model, &plan, ret_why) < 0)
+        return false;
+    bool fails = plan_run(plan, e->in, &options, &result, ret_why) < 0;
+    plan_free(plan);
+    if (!fails) {
+        result_done(&result);
+        return false;
+    }
+    while (i < g->n_operations && done[order[i]])
+        i++;
+    if (ret_why->code != WHY_EXECUTION || i == g->n_operations)
+        return false;
+    *ret_operation = order[i];
+    const struct op *op = op_find(g->operation[order[i]].code);
+    return op && op->control_kind == CONTROL_NONE; /* those are not reported as done */
+}
+
+static void judge_success(const struct check *c, struct check_result *r)
+{
+    struct arena_mark mark = arena_mark(c->arena);
+    struct blame b = { .is_alone = true, .count = 1, .member = &b.operation };
+    struct why why = { 0 };
+
+    r->verdict = VERDICT_FAIL;
+    snprintf(r->why, sizeof r->why,
+             "must fail at execution; the driver returned NONE and values for the outputs");
+    if (find_failing(c->example, c->arena, &b.operation, &why)) {
+        b.first = b.operation;
+        b.own = *r;
+        snprintf(b.own.why, sizeof b.own.why, "must fail: %.300s", why.text);
+        r->blamed = blame_summary(c, &b);
+        text_append(r->why, sizeof r->why, " (operation %u: %.300s)", b.operation, why.text);
+    }
+    arena_rewind(c->arena, mark);
+}
+
 /* Judges everything but the outputs.  True when that decides the verdict. */
 static bool judge_without_outputs(const struct check *c, const struct outcome *o,
                                   struct check_result *r)
@@ -319,8 +379,7 @@ static bool judge_without_outputs(const struct check *c, const struct outcome *o
     } else if (o->stage != STAGE_DONE) {
         judge_failed_call(c, r, o->stage);
     } else if (c->example->expect_failure) {
-        r->verdict = VERDICT_FAIL;
-        snprintf(r->why, sizeof r->why, "execution succeeds, but the example requires it to fail");
+        judge_success(c, r);
     } else {
         return false;
     }

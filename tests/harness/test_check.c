@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "golden/base/text_escape.h"
+#include "golden/model/build.h"
 #include "harness/check/cases.h"
 #include "harness/check/check.h"
 #include "harness/cli/options.h"
@@ -281,6 +282,44 @@ START_TEST(expected_failures_must_fail_at_execution)
 }
 END_TEST
 
+START_TEST(an_operation_that_must_fail_is_blamed)
+{
+    static const int32_t beyond = 3;
+    struct build b;
+    struct fixture f;
+    struct why w;
+
+    build_init(&b, 1);
+    uint32_t from = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(3));
+    uint32_t indices = build_operand(&b, LIFE_INPUT, DT_I32, DIMS(1));
+    uint32_t relu = build_operand(&b, LIFE_TEMPORARY, DT_F32, DIMS(3));
+    uint32_t one = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(1)), axis = build_int(&b, 0);
+    OPERATION(&b, "RELU", IDS(from), IDS(relu));
+    OPERATION(&b, "GATHER", IDS(relu, axis, indices), IDS(one));
+    model_count_consumers(&b.model);
+    struct tensor in[2] = { b.graph->operand[from].tensor, b.graph->operand[indices].tensor };
+    struct tensor out = b.graph->operand[one].tensor;
+    in[0].data = x;
+    in[1].data = (void *) &beyond;
+    f.e = (struct example){
+        .name = "must fail", .model = b.model, .in = in, .expected = &out, .expect_failure = true
+    };
+    ck_assert_int_eq(check_begin(&f.check, &f.e, JUDGE_AUTO, &w), 0);
+    check_reference(&f.check);
+    ck_assert_int_eq(judge(&f, answer(STAGE_EXECUTE, HAL_GENERAL_FAILURE, NULL, 0)).verdict,
+                     VERDICT_PASS);
+    struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 1));
+    ck_assert_int_eq(r.verdict, VERDICT_FAIL);
+    ck_assert_ptr_nonnull(strstr(r.why, "must fail at execution; the driver returned NONE"));
+    ck_assert_uint_eq(r.blamed.count, 1);
+    ck_assert_uint_eq(r.blamed.operation, 1);
+    ck_assert_str_eq(r.blamed.name, "GATHER");
+    ck_assert_ptr_nonnull(strstr(r.blamed.why, "indices is 3, must be from 0 to below 3"));
+    check_done(&f.check);
+    build_done(&b);
+}
+END_TEST
+
 START_TEST(ignored_outputs_are_not_compared)
 {
     struct fixture f;
@@ -490,6 +529,7 @@ Suite *check_suite(void)
     tcase_add_test(t, stages_map_to_verdicts);
     tcase_add_test(t, a_contract_violation_takes_precedence);
     tcase_add_test(t, expected_failures_must_fail_at_execution);
+    tcase_add_test(t, an_operation_that_must_fail_is_blamed);
     tcase_add_test(t, ignored_outputs_are_not_compared);
     tcase_add_test(t, only_four_verdicts_conform);
     tcase_add_test(t, options_are_parsed);

@@ -298,6 +298,9 @@ START_TEST(results_without_elements_are_drawn_and_read)
     struct exec_options run = { .on_operation = note_empty, .user = &n };
     uint32_t with = 0, readers = 0;
 
+    weights.failing_graph = 0;
+    o.extremes = true;
+
     o.weights = &weights;
     for (weights.empty_graph = 0; weights.empty_graph <= 100; weights.empty_graph += 100) {
         with = 0;
@@ -322,6 +325,57 @@ START_TEST(results_without_elements_are_drawn_and_read)
         for (int op = 0; op < MOST_CODE; op++)
             readers += n.read[t][op];
     ck_assert_uint_gt(readers, 45); /* of 81 pairs of operation and type; 59 with this seed */
+}
+END_TEST
+
+static void note_operation(const struct exec_event *e, void *user)
+{
+    bool *done = user;
+
+    if (e->graph == 0)
+        done[e->operation] = true;
+}
+
+/* The operation with which the reference fails must be one whose record has such a value. */
+START_TEST(graphs_that_must_fail_do)
+{
+    struct randgraph_weights weights = randgraph_weights_default;
+    struct randgraph_options o = randgraph_default;
+    static bool kinds[MOST_CODE];
+    uint32_t failing = 0, n_kinds = 0;
+
+    o.weights = &weights;
+    o.control_flow = 0;
+    o.extremes = true;
+    weights.failing_graph = 100;
+    for (uint64_t i = 0; i < 400; i++) {
+        const struct example *e = make(&o, 6, i);
+        const struct graph *g = &e->model.graph[0];
+        bool done[128] = { false };
+        struct exec_options run = { .on_operation = note_operation, .user = done };
+        struct plan *p;
+        struct result r;
+        uint32_t at = 0;
+        ck_assert_msg(plan_new(&e->model, &p, &why) == 0, "%s: %s", e->name, why.text);
+        int rc = plan_run(p, e->in, &run, &r, &why);
+        plan_free(p);
+        if (!e->expect_failure)
+            ck_assert_msg(rc == 0, "%s: %s", e->name, why.text);
+        if (rc == 0)
+            result_done(&r);
+        if (!e->expect_failure)
+            continue;
+        ck_assert_msg(rc < 0 && why.code == WHY_EXECUTION, "%s: does not fail", e->name);
+        while (done[at])
+            at++;
+        const struct op *op = op_find(g->operation[at].code);
+        ck_assert_msg(op->fails_above || op->fails_below, "%s: %s", e->name, op->name);
+        n_kinds += !kinds[op->code];
+        kinds[op->code] = true;
+        failing++;
+    }
+    ck_assert_uint_gt(failing, 240); /* of 400 */
+    ck_assert_uint_gt(n_kinds, 22);  /* of 33 operations */
 }
 END_TEST
 
@@ -538,6 +592,7 @@ Suite *randgraph_suite(void)
     tcase_add_test(c, feature_level_is_respected);
     tcase_add_test(c, every_row_is_drawn);
     tcase_add_test(c, results_without_elements_are_drawn_and_read);
+    tcase_add_test(c, graphs_that_must_fail_do);
     tcase_add_test(c, seed_and_index_determine_the_model);
     tcase_add_test(c, the_generator_is_uniform_and_pinned);
     tcase_add_test(c, any_bytes_give_a_model);
