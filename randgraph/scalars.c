@@ -1,4 +1,5 @@
 /* Draws scalar operands, and tensors whose values the record's draw() chooses. */
+#include <math.h>
 #include <string.h>
 
 #include "randgraph/randgraph_internal.h"
@@ -74,6 +75,9 @@ static double draw_hinted(struct draft *d, const struct role *r, enum dtype type
     case DRAW_ACTIVATION: return integers ? 0 : rng_below(g, 4); /* none for integers */
     case DRAW_FLAG: return rng_below(g, 2);
     case DRAW_POSITIVE:
+        /* with the errors of a result, values next to the scalar would be undecided */
+        if ((r->likes & LIKES_TINY) && d->in[0] && !d->in[0]->result && rng_percent(g, 30))
+            return ldexp(1, -(int) (4 + rng_below(g, type == DT_FLOAT16 ? 8 : 17)));
         return (0.125 + (double) rng_below(g, 120) / 64) * (r->qscale != 0 ? r->qscale : 1);
     case DRAW_MULTIPLIER: return d->multiplier;
     case DRAW_KERNEL: return d->kernel ? d->kernel : 1;
@@ -108,6 +112,7 @@ static int draw_by_record(struct draft *d, uint32_t at, struct graph_value *k)
 {
     int32_t drawn[MAX_DRAWN] = { 0 };
     double x[MAX_DRAWN];
+    const struct role *r = &d->op->in[d->role[at]];
 
     k->t.data = drawn;
     bool ok = d->op->draw && d->op->draw(&d->call, d->role[at], &d->b->rng->drawer, &k->t);
@@ -115,8 +120,9 @@ static int draw_by_record(struct draft *d, uint32_t at, struct graph_value *k)
     size_t n = tensor_count(&k->t);
     if (!ok || n == 0 || n > MAX_DRAWN || graph_value_allocate(d->b, k) < 0)
         return -1;
+    double unit = !r->dims && r->qscale != 0 ? r->qscale : 1; /* of a float scalar */
     for (size_t i = 0; i < n; i++)
-        x[i] = drawn[i];
+        x[i] = drawn[i] * unit;
     tensor_narrow(x, &k->t);
     return 0;
 }

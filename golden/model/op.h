@@ -35,7 +35,8 @@ enum needs {
 enum likes {
     LIKES_LARGE = 1,   /* far from zero: logits, biases in fixed point */
     LIKES_SHIFTED = 2, /* a mean far above the deviation: statistics */
-    LIKES_WHOLE = 4    /* whole numbers of both signs: bases and exponents of powers */
+    LIKES_WHOLE = 4,   /* whole numbers of both signs: bases and exponents of powers */
+    LIKES_TINY = 8     /* a scalar close to zero: epsilons */
 };
 
 /* The rule for a quantised operand's scale and zero point. */

@@ -4,6 +4,7 @@
 #include "golden/ops/shared/image/nms.h"
 
 enum { SCORES, ROI, BATCHES, THRESHOLD, LIMIT, KERNEL, OVERLAP, SIGMA, FLOOR };
+enum { THRESHOLD_UNIT = 64, ABOVE_ALL_SCORES = 30000 * THRESHOLD_UNIT };
 enum { OUT_SCORES, OUT_ROI, OUT_CLASSES, OUT_BATCHES };
 
 static const struct role inputs[] = {
@@ -14,7 +15,7 @@ static const struct role inputs[] = {
     [BATCHES] = { "batches", "index of the image of each box; boxes of an image are contiguous",
                   "N", .slot = FIXED(DT_I32), .draw = DRAW_OP },
     [THRESHOLD] = { "score_threshold", "only boxes with a greater score are considered", .slot = 2,
-                    .draw = DRAW_OP },
+                    .draw = DRAW_OP, .qscale = 1.0 / THRESHOLD_UNIT },
     [LIMIT] = { "max_num_detections",
                 "largest number of boxes of an image, and of each of its classes; "
                 "negative: unlimited",
@@ -171,15 +172,21 @@ static int bound(struct call *c, struct why *w)
     return 0;
 }
 
-enum { MOST_VALUES = 64, LARGEST = 40, ABOVE_ALL_SCORES = 30000 };
+enum { MOST_VALUES = 64, LARGEST = 40 };
 
-/* Draws boxes that often overlap. */
-static void draw_boxes(struct drawer *d, size_t n, int32_t *x)
+/* Draws boxes that often overlap; a few have no area, or end at the largest number of their
+ * quantised type. */
+static void draw_boxes(struct drawer *d, bool quantised, size_t n, int32_t *x)
 {
+    static const int32_t quantised_end = 65535 / 8;
+
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < 2; k++) {
-            x[4 * i + k] = (int32_t) d->below(d, LARGEST / 4);
-            x[4 * i + 2 + k] = x[4 * i + k] + 1 + (int32_t) d->below(d, LARGEST);
+            int32_t from = (int32_t) d->below(d, LARGEST / 4);
+            int32_t to = from + 1 + (int32_t) d->below(d, LARGEST);
+            uint32_t extreme = d->below(d, 16);
+            x[4 * i + k] = from;
+            x[4 * i + 2 + k] = extreme == 0 ? from : extreme == 1 && quantised ? quantised_end : to;
         }
 }
 
@@ -197,14 +204,18 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
         if (classes < 2 || n * classes > MOST_VALUES / 4)
             return false;
         to->shape = (struct shape){ 2, { n, 4 * classes } };
-        draw_boxes(d, (size_t) n * classes, x);
+        draw_boxes(d, c->typing->slot[1] == DT_Q16A, (size_t) n * classes, x);
         return true;
     case BATCHES:
         to->shape = (struct shape){ 1, { n } };
         for (uint32_t i = 0, cut = d->below(d, n + 1); i < n; i++)
             x[i] = i >= cut;
         return true;
-    case THRESHOLD: x[0] = d->empty ? ABOVE_ALL_SCORES : -(int32_t) d->below(d, 2); return true;
+    case THRESHOLD: /* half of them above some scores, but not whole as many scores are */
+        x[0] = d->empty         ? ABOVE_ALL_SCORES
+               : d->below(d, 2) ? -THRESHOLD_UNIT
+                                : 1 + 2 * (int32_t) d->below(d, THRESHOLD_UNIT);
+        return true;
     case LIMIT: x[0] = (int32_t) d->below(d, 8) - 1; return x[0] != 0;
     default: x[0] = (int32_t) d->below(d, NMS_KERNELS); return true;
     }

@@ -7,7 +7,8 @@ static const struct role inputs[] = {
                 .likes = LIKES_SHIFTED },
     [GAMMA] = { "gamma", "standard deviation of the result", .slot = 1 },
     [BETA] = { "beta", "mean of the result", .slot = 1 },
-    [EPSILON] = { "epsilon", "added to the variance", .slot = 1, .draw = DRAW_POSITIVE },
+    [EPSILON] = { "epsilon", "added to the variance", .slot = 1, .draw = DRAW_POSITIVE,
+                  .likes = LIKES_TINY },
     [LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL),
                  .draw = DRAW_FLAG },
 };

@@ -87,7 +87,11 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     uint32_t always = d->below(d, ones);
     for (uint32_t i = 0, one = 0; i < s->rank; i++)
         if (s->dim[i] == 1 && (one++ == always || d->below(d, 2)))
-            dims[n++] = (int32_t) i;
+            dims[n++] = (int32_t) i - (d->below(d, 2) ? (int32_t) s->rank : 0);
+    if (d->below(d, 8) == 0) { /* one of them twice */
+        dims[n] = dims[d->below(d, n)];
+        n++;
+    }
     to->shape = (struct shape){ 1, { n } };
     return true;
 }

@@ -101,6 +101,9 @@ static void draw_boxes(const struct call *c, struct drawer *d, uint32_t n, int32
         for (uint32_t k = 0; k < 2; k++) {
             uint32_t room = MAX_DRAWN_STRIDES * c->letter[k == 0 ? 'W' : 'H'];
             uint32_t from = d->below(d, room), length = 1 + d->below(d, room - from);
+            uint32_t border = d->below(d, 8); /* from one to the other, or no area */
+            from = border == 0 ? 0 : from;
+            length = border <= 1 ? room - from : border == 2 ? 0 : length;
             x[4 * i + k] = (int32_t) from;
             x[4 * i + 2 + k] = (int32_t) (from + length);
         }
