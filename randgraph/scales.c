@@ -4,7 +4,7 @@
 
 #include "randgraph/randgraph_internal.h"
 
-enum { SCALE_STEPS = 4096 };
+enum { SCALE_STEPS = 4096, ADVERSARIAL_PERCENT = 40 };
 
 /* A scale with which `codes` steps span between one and two times `span`; rarely a round number. */
 static float draw_scale(struct builder *b, double span, double codes)
@@ -12,6 +12,12 @@ static float draw_scale(struct builder *b, double span, double codes)
     double odd = 1 + (double) rng_below(b->rng, SCALE_STEPS) / SCALE_STEPS;
 
     return (float) (span * odd / codes);
+}
+
+/* In graphs of the adversarial profile. */
+static bool draw_adversarial(struct builder *b)
+{
+    return b->values == VALUES_ADVERSARIAL && rng_percent(b->rng, ADVERSARIAL_PERCENT);
 }
 
 static double codes_of(enum dtype type)
@@ -109,6 +115,10 @@ int scale_for_operand(struct draft *d, uint32_t at, struct tensor *t)
         t->zero = d->same->zero;
     } else {
         scale_random(d->b, reach, t);
+        if (quant == QUANT_AFFINE && draw_adversarial(d->b))
+            t->zero = (int32_t) ((r->needs & NEEDS_NONNEG) || rng_below(d->b->rng, 2)
+                                     ? dtype_info[t->dtype].codec->min
+                                     : dtype_info[t->dtype].codec->max);
     }
     return 0;
 }
@@ -183,11 +193,28 @@ static double clamp(double x, double lo, double hi)
     return x < lo ? lo : x > hi ? hi : x;
 }
 
+/* A scale slightly above that of the units in which the operation computes, so that the results are
+ * multiplied by slightly less than 1; `scale` if that one is far from it. */
+static double next_to_units(const struct draft *d, const struct role *r, double scale)
+{
+    static const double far = 16;
+    const struct tensor *a = operand(d, 0), *b = operand(d, 1);
+    bool product = r->q == Q_OVER || d->op->error.kind == ERROR_DOT;
+    double unit = a ? (double) a->scale : 0;
+
+    if (product)
+        unit = b ? unit * (double) b->scale : 0;
+    if (!(unit > scale / far && unit < scale * far))
+        return scale;
+    return unit * (1 + ldexp(1, -(int) (8 + rng_below(d->b->rng, 13))));
+}
+
 /* Covers lo..hi and zero with a margin; sometimes several times as much, sometimes about half, so
  * that the largest values saturate. */
 void scale_result(const struct draft *d, const struct role *r, double lo, double hi,
                   struct tensor *t)
 {
+    static const double least_scale = 0x1p-24;
     const struct dtype_info *info = &dtype_info[t->dtype];
     const struct randgraph_weights *w = d->b->weights;
     double codes = codes_of(t->dtype), stretch = 1 + (double) rng_below(d->b->rng, 64) / 256;
@@ -200,9 +227,14 @@ void scale_result(const struct draft *d, const struct role *r, double lo, double
     hi = hi > 0 ? hi * stretch : 0;
     if (info->quant == QUANT_SYMM)
         lo = -(hi = fmax(hi, -lo));
-    if (hi - lo < 0x1p-20) /* zeros: any scale holds them */
+    if (hi - lo < least_scale * codes) /* nearly zeros: any scale holds them */
         hi = stretch;
-    double scale = clamp((hi - lo) / codes, 0x1p-30, 0x1p30), least = over_product(d);
+    double scale = fmin((hi - lo) / codes, 0x1p30), least = over_product(d);
+    bool adversarial = draw_adversarial(d->b), at_end = adversarial && rng_below(d->b->rng, 2);
+    if (adversarial && !at_end)
+        scale = next_to_units(d, r, scale);
+    if (at_end) /* the zero point: values of the other sign saturate */
+        lo = hi > -lo ? 0 : -scale * codes;
     if (r->q == Q_OVER && scale < least)
         scale = least;
     t->scale = (float) scale;
