@@ -257,6 +257,32 @@ START_TEST(relaxed_values_are_stored_as_halves)
 }
 END_TEST
 
+/* 2 * 60000 - 2 * 59999: the first product is infinite in half precision, the sum is 2. */
+START_TEST(partial_sums_of_cells_may_overflow_halves)
+{
+    static const float weights[] = { 2, -2 }, zero[] = { 0 }, x[] = { 60000, 59999 };
+    uint32_t input = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(1, 2));
+    uint32_t feature = build_constant(&b, DT_F32, DIMS(1, 2), weights);
+    uint32_t recurrent = build_constant(&b, DT_F32, DIMS(1, 1), zero);
+    uint32_t bias = build_constant(&b, DT_F32, DIMS(1), zero);
+    uint32_t state = build_constant(&b, DT_F32, DIMS(1, 1), zero), none = build_int(&b, 0);
+    uint32_t new_state = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(1, 1));
+    uint32_t out = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(1, 1));
+    struct tensor in[] = { argument(DT_F32, DIMS(1, 2), 0, 0, x) };
+    struct exec_options options = { .bounds = true };
+    struct result r;
+
+    OPERATION(&b, "RNN", IDS(input, feature, recurrent, bias, state, none), IDS(new_state, out));
+    for (int relaxed = 0; relaxed < 2; relaxed++) {
+        b.model.relaxed = relaxed;
+        ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
+        ck_assert_double_eq(r.real[1][0], 2);
+        ck_assert_int_eq(r.bound[1][0] == INFINITY, relaxed);
+        result_done(&r);
+    }
+}
+END_TEST
+
 START_TEST(only_exact_operands_give_dot_product_errors)
 {
     uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(1, 2));
@@ -394,6 +420,7 @@ Suite *plan_suite(void)
     tcase_add_test(t, saturated_values_are_certain);
     tcase_add_test(t, relaxed_sums_may_overflow_halves);
     tcase_add_test(t, relaxed_values_are_stored_as_halves);
+    tcase_add_test(t, partial_sums_of_cells_may_overflow_halves);
     tcase_add_test(t, only_exact_operands_give_dot_product_errors);
     tcase_add_test(t, memory_is_limited);
     tcase_add_test(t, ranks_of_arguments_are_checked);

@@ -193,9 +193,43 @@ static int add_errors(const struct cell *k, const struct cell_rows *from,
     return 0;
 }
 
+static double largest_of(const double *x, size_t n)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(x[i]));
+    return largest;
+}
+
+/* Partial sums of floats beyond the largest number may be infinite although the sum is not: the
+ * error of such a sum is infinite.  Before the product is added. */
+static void check_partial_sums(const struct cell *k, const struct cell_rows *from,
+                               const struct cell_matrix *m, const struct cell_rows *to)
+{
+    double largest = bound_largest(k->unit);
+    double weights = k->c->arg[0]->scale == 0 ? largest_of(m->magnitude, m->n * m->k) : 0;
+
+    for (size_t i = 0; i < from->n && weights > 0; i++) {
+        const double *row = from->at.x + i * from->stride;
+        double most = largest_of(row, m->k) * weights * (double) m->k;
+        for (size_t j = 0; j < m->n; j++) {
+            double sum = fabs(to->at.x[i * to->stride + j]);
+            if (sum + most <= largest)
+                continue;
+            for (size_t l = 0; l < m->k; l++)
+                sum += fabs(row[l]) * m->magnitude[j * m->k + l];
+            if (sum > largest)
+                to->at.e[i * to->stride + j] = INFINITY;
+        }
+    }
+}
+
 int cell_product(const struct cell *k, const struct cell_rows *from, const struct cell_matrix *m,
                  size_t terms, const struct cell_rows *to, struct why *w)
 {
+    if (k->unit > 0)
+        check_partial_sums(k, from, m, to);
     add_product(k, from, from->at.x, from->stride, m, m->weights.x, m->packed, to->at.x,
                 to->stride);
     return k->unit > 0 ? add_errors(k, from, m, terms, to, w) : 0;
