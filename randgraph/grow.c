@@ -136,12 +136,8 @@ static enum dtype pick_type(struct builder *b, uint32_t types)
  * others where it has none of them and the options allow any type. */
 static uint32_t types_of_first(const struct builder *b, const struct op *op)
 {
-    uint32_t types = 0;
+    uint32_t types = rows_first_types(b->rows, op);
 
-    for (int type = 0; type < DT_COUNT; type++)
-        for (uint32_t i = 0; i < b->rows->first[type].n; i++)
-            if (b->rows->first[type].op[i].op == op)
-                types |= 1u << type;
     return types & b->types || b->options->dtypes ? types & b->types : types;
 }
 
@@ -321,6 +317,8 @@ int grow_matching(struct builder *b, struct graph_value *from, const struct tens
         struct draft d;
         const struct row *row = pick_row(b, from);
         struct arena_mark mark = arena_mark(b->arena);
+        if (row && (row->op->n_out > 1 || result_type(row) != like->dtype))
+            continue; /* without drawing the call */
         if (row && draft_call(b, row, from, &d) == 0 && draft_compute(&d, like) == 0) {
             TRY(draft_commit(&d));
             *ret_result = d.out[0];

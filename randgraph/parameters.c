@@ -152,7 +152,7 @@ static bool put_only(const struct parameter *p, const struct randgraph_options *
     size_t used = 0;
     (void) p;
     value[0] = 0;
-    for (int i = 0; i < op_table_n; i++)
+    for (int i = 0; i < op_table_n && randgraph_ops_count(&o->only); i++)
         if (randgraph_ops_has(&o->only, op_table[i]) && used < RANDGRAPH_VALUE)
             used += (size_t) snprintf(value + used, RANDGRAPH_VALUE - used, "%s%s", used ? "," : "",
                                       op_table[i]->name);

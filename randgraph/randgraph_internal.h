@@ -91,6 +91,7 @@ struct rows {
         const struct row **row; /* conversions: one tensor in, one of another type out */
         uint32_t n;
     } bridge[DT_COUNT];
+    uint32_t *first_types;          /* by index in op_table: the types in first, bit per dtype */
     const struct op *branch, *loop; /* IF, WHILE; NULL: the catalogue has none */
     const struct row **by_id;       /* the row that begins a graph, of each operation, form and
                                        typing row */
@@ -100,6 +101,8 @@ struct rows {
 const struct rows *rows_get(void);
 /* The rows whose id is kept, in the arena. */
 int rows_filter(const struct rows *all, const bool *keep, struct arena *a, struct rows *ret);
+/* The types of its first tensor with which the operation begins a graph: bit per enum dtype. */
+uint32_t rows_first_types(const struct rows *rows, const struct op *op);
 /* The rows of these operations, in the arena. */
 int rows_of_ops(const struct rows *all, const struct randgraph_ops *ops, struct arena *a,
                 struct rows *ret);

@@ -52,6 +52,18 @@ static uint32_t id_of(const struct op *op, int form, int typing)
     return first_id[index_of(op)] + (uint32_t) (form * op->n_typings + typing);
 }
 
+uint32_t rows_first_types(const struct rows *rows, const struct op *op)
+{
+    return rows->first_types[index_of(op)];
+}
+
+static void set_first_types(struct rows *rows)
+{
+    for (int type = 0; type < DT_COUNT; type++)
+        for (uint32_t i = 0; i < rows->first[type].n; i++)
+            rows->first_types[index_of(rows->first[type].op[i].op)] |= 1u << type;
+}
+
 static struct row make_row(const struct op *op, const struct form *f, const struct typing *t,
                            const struct role *r)
 {
@@ -149,13 +161,16 @@ static void build(void)
     const struct row **bridge = calloc(n, sizeof(struct row *));
     all_rows = calloc(n, sizeof *all_rows);
     first_rows = calloc(n, sizeof *first_rows);
-    if (!op || !bridge || !all_rows || !first_rows || !first_id || !table.by_id) {
+    table.first_types = calloc(ops, sizeof *table.first_types);
+    if (!op || !bridge || !all_rows || !first_rows || !first_id || !table.by_id ||
+        !table.first_types) {
         free(op);
         free(bridge);
         free(all_rows);
         free(first_rows);
         free(first_id);
         free(table.by_id);
+        free(table.first_types);
         return;
     }
     for (int type = 0; type < DT_COUNT; type++) {
@@ -175,6 +190,7 @@ static void build(void)
         if (op_table[i]->control_kind == CONTROL_LOOP)
             table.loop = op_table[i];
     }
+    set_first_types(&table);
     built = true;
 }
 
@@ -212,6 +228,9 @@ static int filter_list(const struct op_list *from, const bool *keep, struct aren
 int rows_filter(const struct rows *all, const bool *keep, struct arena *a, struct rows *ret)
 {
     *ret = *all;
+    ret->first_types = arena_alloc(a, (size_t) op_table_n + 1, sizeof *ret->first_types);
+    if (!ret->first_types)
+        return -1;
     for (int type = 0; type < DT_COUNT; type++) {
         uint32_t n = all->bridge[type].n;
         TRY(filter_list(&all->by_type[type], keep, a, &ret->by_type[type]));
@@ -224,6 +243,7 @@ int rows_filter(const struct rows *all, const bool *keep, struct arena *a, struc
             if (keep[all->bridge[type].row[i]->id])
                 ret->bridge[type].row[ret->bridge[type].n++] = all->bridge[type].row[i];
     }
+    set_first_types(ret);
     return 0;
 }
 

@@ -443,9 +443,7 @@ const char *randgraph_support_text(const struct randgraph_support *s)
 
 uint64_t randgraph_support_digest(const struct randgraph_support *s)
 {
-    uint64_t digest = farmhash64(s->text, strlen(s->text));
-
-    return digest ? digest : 1;
+    return s->digest;
 }
 
 static int fill(struct randgraph_support *s, const struct randgraph_limits *limits, struct why *w)
@@ -470,6 +468,8 @@ static int fill(struct randgraph_support *s, const struct randgraph_limits *limi
         return why_fail(w, WHY_UNSUPPORTED, "no operation is supported");
     if (rows_filter(all, keep, s->arena, &s->rows) < 0 || !(s->text = support_write(s)))
         return why_no_memory(w);
+    s->digest = farmhash64(s->text, strlen(s->text));
+    s->digest += s->digest == 0;
     return 0;
 }
 

@@ -12,6 +12,7 @@ struct randgraph_support {
     bool has_relaxed;
     uint32_t control[2]; /* of IF, of WHILE: bit per enum dtype of their arguments */
     const char *text;
+    uint64_t digest; /* of the text; never 0 */
 };
 
 /* The text of the set, in its arena.  NULL: out of memory. */

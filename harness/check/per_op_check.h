@@ -3,7 +3,9 @@
  * Through a deep network the error bound can grow until nearly any output lies within it, and
  * comparing the outputs proves little.  So each operation of the main graph is also run alone, as a
  * model of its own, on the input values that the reference computed for it: the bound is then that
- * of one operation.  IF and WHILE are left out. */
+ * of one operation.  IF and WHILE are left out, and where the outputs are compared, operations that
+ * read no results and whose results are all outputs: the outputs have judged those in the same way.
+ */
 #ifndef HARNESS_PER_OP_CHECK_H
 #define HARNESS_PER_OP_CHECK_H
 
