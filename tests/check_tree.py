@@ -25,7 +25,7 @@ MAY_USE = {
 # Rooms, lower ones first: a file of a room may include headers of its room, of lower rooms, and those
 # directly in the folder, which are public. Files directly in a folder may include all its rooms.
 ROOMS = {
-    "golden": ["base", "math", "model", "exec", "judge", "ops", "extensions"],
+    "golden": ["base", "math", "model", "exec", "edit", "judge", "ops", "extensions"],
     "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "faulty", "service", "remote", "isolation",
             "client", "host"],
     "specs": ["python"],

@@ -4,28 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/edit/edit.h"
 #include "harness/check/check.h"
-
-bool signature_bind(const struct graph *g, const struct operation *o, struct arena *a,
-                    struct call *ret_call)
-{
-    const struct op *op = op_find(o->code);
-    const struct tensor **in = arena_alloc(a, o->n_in + 1, sizeof *in);
-    struct tensor **out = arena_alloc(a, o->n_out + 1, sizeof *out);
-    struct tensor *copy = arena_alloc(a, o->n_out + 1, sizeof *copy);
-    struct why why = { 0 };
-
-    if (!op || !in || !out || !copy)
-        return false;
-    for (uint32_t k = 0; k < o->n_in; k++)
-        in[k] = operand_omitted(&g->operand[o->in[k]]) ? NULL : &g->operand[o->in[k]].tensor;
-    for (uint32_t k = 0; k < o->n_out; k++) {
-        copy[k] = g->operand[o->out[k]].tensor;
-        copy[k].shape = (struct shape){ 0 };
-        out[k] = &copy[k];
-    }
-    return op_bind(op, in, o->n_in, out, o->n_out, false, ret_call, &why) >= 0;
-}
 
 /* ---- the text */
 
@@ -151,7 +131,7 @@ void operation_signature(const struct model *m, const struct graph *g, const str
     struct list out = { .text = ret_text, .size = size, .before = " -> " };
     struct call call;
     char name[48];
-    const bool bound = a && signature_bind(g, o, a, &call);
+    const bool bound = a && bind_operation(g, o, a, &call);
 
     snprintf(ret_text, size, "%s", operation_name(o->code, name));
     if (bound && call.op->n_forms > 1 && call.form->name)

@@ -12,11 +12,6 @@
 
 #include "golden/golden.h"
 
-/* Binds an operation of a graph, with what is known before execution, in the arena.  false: it is
- * not in the catalogue, not legal, or memory ran out. */
-bool signature_bind(const struct graph *g, const struct operation *o, struct arena *a,
-                    struct call *ret_call);
-
 /* Writes the signature; "..." at its end: it does not fit. */
 void operation_signature(const struct model *m, const struct graph *g, const struct operation *o,
                          char *ret_text, size_t size);

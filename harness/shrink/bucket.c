@@ -78,8 +78,8 @@ static const char *type_name(const struct graph *g, const struct operation *o)
     return !strcmp(type, "TENSOR_QUANT8_ASYMM_SIGNED") ? "TENSOR_QUANT8_ASYMM" : type;
 }
 
-void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
-                 const struct shrunk *s, char name[SHRINK_BUCKET])
+void bucket_name(const struct edit *c, const struct check_result *r, const struct shrunk *s,
+                 char name[SHRINK_BUCKET])
 {
     snprintf(name, SHRINK_BUCKET, "%s", verdict_name[r->verdict]);
     const struct graph *g = &c->e.model.graph[0];
@@ -88,7 +88,7 @@ void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
         struct call call;
         text_append(name, SHRINK_BUCKET, " %s(%s", operation_name(g->operation[i].code, text),
                     type_name(g, &g->operation[i]));
-        if (candidate_bind(c, 0, i, &call))
+        if (edit_bind(c, 0, i, &call))
             put_attributes(&call, name);
         text_append(name, SHRINK_BUCKET, ")");
     }

@@ -2,8 +2,8 @@
 #ifndef HARNESS_BUCKET_H
 #define HARNESS_BUCKET_H
 
+#include "golden/edit/edit.h"
 #include "harness/check/check.h"
-#include "harness/shrink/candidate.h"
 #include "harness/shrink/shrink.h"
 
 /* "fail CONV_2D(TENSOR_FLOAT32; stride)": the kind of verdict, the operations of the main graph
@@ -12,7 +12,7 @@
  * execution in which it fails, if not plainly, which is part of the name without its numbers: "fail
  * in the way burst" where any operation does.
  */
-void bucket_name(const struct shrink_candidate *c, const struct check_result *r,
-                 const struct shrunk *s, char name[SHRINK_BUCKET]);
+void bucket_name(const struct edit *c, const struct check_result *r, const struct shrunk *s,
+                 char name[SHRINK_BUCKET]);
 
 #endif

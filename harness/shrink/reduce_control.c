@@ -44,7 +44,7 @@ static enum reduced bypass(struct graph *g, const struct operation *o, uint32_t 
     return REDUCE_DONE;
 }
 
-enum reduced shrink_chains(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_chains(struct edit *c, uint32_t site)
 {
     if (c->e.model.graph[0].n_operations <= 1 && c->e.model.n_graphs <= 1)
         return REDUCE_END;
@@ -71,7 +71,7 @@ struct control {
 };
 
 /* The `*index`-th such operation of all graphs; *index counts down. */
-static bool control_at(struct shrink_candidate *c, uint32_t *index, struct control *ret)
+static bool control_at(struct edit *c, uint32_t *index, struct control *ret)
 {
     for (uint32_t g = 0; g < c->e.model.n_graphs; g++) {
         struct graph *graph = &c->e.model.graph[g];
@@ -122,7 +122,7 @@ static enum reduced drop_argument(struct control *x, uint32_t k)
 }
 
 /* Removes result k of a branch, which nothing reads. */
-static enum reduced drop_result(struct shrink_candidate *c, struct control *x, uint32_t k)
+static enum reduced drop_result(struct edit *c, struct control *x, uint32_t k)
 {
     uint32_t operand = k < x->o->n_out ? x->o->out[k] : UINT32_MAX;
     if (x->kind != CONTROL_BRANCH || x->o->n_out <= 1 || operand == UINT32_MAX ||
@@ -131,7 +131,7 @@ static enum reduced drop_result(struct shrink_candidate *c, struct control *x, u
     struct graph *main = &c->e.model.graph[0];
     for (uint32_t i = main->n_outputs; x->g == main && i-- > 0;)
         if (main->output[i] == operand)
-            candidate_remove_output(c, i);
+            edit_remove_output(c, i);
     if (is_read(x->g, operand))
         return REDUCE_NOTHING;
     for (int i = 0; i < 2; i++) {
@@ -142,7 +142,7 @@ static enum reduced drop_result(struct shrink_candidate *c, struct control *x, u
     return REDUCE_DONE;
 }
 
-enum reduced shrink_signatures(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_signatures(struct edit *c, uint32_t site)
 {
     enum { ARGUMENTS = 32, SITES = 2 * ARGUMENTS };
     struct control x;

@@ -3,94 +3,17 @@
  * no execution. */
 #include <string.h>
 
+#include "golden/edit/ties.h"
 #include "golden/model/copy_elements.h"
 #include "harness/shrink/reductions.h"
-
-/* ---- which dimensions belong together */
-
-/* A forest of (operand, dimension) of the main graph. */
-struct ties {
-    uint32_t *parent;
-};
-
-static uint32_t root_of(const struct ties *t, uint32_t node)
-{
-    while (t->parent[node] != node)
-        node = t->parent[node];
-    return node;
-}
-
-static uint32_t node_of(uint32_t operand, uint32_t dim)
-{
-    return operand * MAX_RANK + dim;
-}
-
-static void tie(struct ties *t, uint32_t a, uint32_t b)
-{
-    t->parent[root_of(t, a)] = root_of(t, b);
-}
-
-/* The letter of a dimension in a role's pattern; 0: none. */
-static int letter_of(const struct role *r, const struct call *call, uint32_t rank, uint32_t dim)
-{
-    static const uint32_t nhwc[] = { 0, 3, 1, 2 };
-    if (!r->dims || !strcmp(r->dims, "?"))
-        return 0;
-    if (r->dims[0] == '*')
-        return 1 + (int) dim;
-    if (strlen(r->dims) != rank)
-        return 0;
-    char letter = r->dims[r->image && call->nchw && rank == 4 ? nhwc[dim] : dim];
-    return letter == '?' || (letter >= '0' && letter <= '9') ? 0 : letter;
-}
-
-static void tie_operation(struct ties *t, const struct graph *g, const struct operation *o,
-                          const struct call *call)
-{
-    uint32_t first[128];
-    memset(first, 0xff, sizeof first);
-    for (uint32_t k = 0; k < o->n_in + o->n_out; k++) {
-        bool is_out = k >= o->n_in;
-        uint32_t at = is_out ? o->out[k - o->n_in] : o->in[k];
-        if (!is_out && !call->arg[k])
-            continue;
-        uint32_t last = (uint32_t) call->op->n_out - 1, out = is_out ? k - o->n_in : 0;
-        const struct role *r =
-            is_out ? &call->op->out[out < last ? out : last] : call_role(call, k);
-        uint32_t rank = g->operand[at].tensor.shape.rank;
-        for (uint32_t d = 0; d < rank; d++) {
-            int letter = letter_of(r, call, rank, d) & 127;
-            if (letter && first[letter] == UINT32_MAX)
-                first[letter] = node_of(at, d);
-            if (letter)
-                tie(t, node_of(at, d), first[letter]);
-        }
-    }
-}
-
-static bool make_ties(const struct shrink_candidate *c, struct ties *t)
-{
-    const struct graph *g = &c->e.model.graph[0];
-    t->parent = arena_alloc(c->arena, g->n_operands, MAX_RANK * sizeof *t->parent);
-    if (!t->parent)
-        return false;
-    for (uint32_t i = 0; i < g->n_operands * MAX_RANK; i++)
-        t->parent[i] = i;
-    for (uint32_t i = 0; i < g->n_operations; i++) {
-        struct call call;
-        if (candidate_bind(c, 0, i, &call))
-            tie_operation(t, g, &g->operation[i], &call);
-    }
-    return true;
-}
 
 /* ---- cutting */
 
 /* Leaves `size` elements of a dimension, the first or the last ones. */
-static bool cut_tensor(struct shrink_candidate *c, const struct value_ref *ref, uint32_t dim,
-                       uint32_t size, bool last)
+static bool cut_tensor(struct edit *c, const struct value_ref *ref, uint32_t dim, uint32_t size,
+                       bool last)
 {
-    struct tensor from = *candidate_tensor(c, ref), to = from;
+    struct tensor from = *edit_tensor(c, ref), to = from;
     struct copy_axis axis[MAX_RANK];
     ptrdiff_t from_stride[MAX_RANK], to_stride[MAX_RANK];
     size_t bytes = dtype_info[from.dtype].codec->size;
@@ -109,7 +32,7 @@ static bool cut_tensor(struct shrink_candidate *c, const struct value_ref *ref, 
         to.channel_scale += skip;
         to.n_channels = size;
     }
-    candidate_set_value(c, ref, &to);
+    edit_set_value(c, ref, &to);
     return true;
 }
 
@@ -130,22 +53,21 @@ static bool belongs(const struct ties *t, enum together kind, const struct value
     if (kind == ALONE || !equal)
         return false;
     return kind == EQUAL ||
-           (a->graph == 0 && b->graph == 0 &&
-            root_of(t, node_of(a->operand, a_dim)) == root_of(t, node_of(b->operand, b_dim)));
+           (a->graph == 0 && b->graph == 0 && are_tied(t, a->operand, a_dim, b->operand, b_dim));
 }
 
-static enum reduced cut(struct shrink_candidate *c, const struct value_ref *refs, uint32_t n,
-                        uint32_t at, uint32_t dim, uint32_t choice)
+static enum reduced cut(struct edit *c, const struct value_ref *refs, uint32_t n, uint32_t at,
+                        uint32_t dim, uint32_t choice)
 {
     struct ties ties;
     enum together kind = (enum together)(choice / (SIZES * ENDS));
-    uint32_t old = candidate_tensor(c, &refs[at])->shape.dim[dim];
+    uint32_t old = edit_tensor(c, &refs[at])->shape.dim[dim];
     uint32_t size = size_at(old, choice / ENDS % SIZES);
     bool last = choice % ENDS;
-    if (size >= old || size < 1 || !make_ties(c, &ties))
+    if (size >= old || size < 1 || !ties_find(c, &ties))
         return REDUCE_NOTHING;
     for (uint32_t i = 0; i < n; i++) {
-        struct shape s = candidate_tensor(c, &refs[i])->shape;
+        struct shape s = edit_tensor(c, &refs[i])->shape;
         for (uint32_t d = 0; d < s.rank; d++)
             if (belongs(&ties, kind, &refs[at], dim, &refs[i], d, s.dim[d] == old) &&
                 !cut_tensor(c, &refs[i], d, size, last))
@@ -154,13 +76,13 @@ static enum reduced cut(struct shrink_candidate *c, const struct value_ref *refs
     return REDUCE_DONE;
 }
 
-enum reduced shrink_dimensions(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_dimensions(struct edit *c, uint32_t site)
 {
     struct value_ref *refs;
-    uint32_t n = candidate_values(c, &refs), choice = site % PER_DIMENSION;
+    uint32_t n = edit_values(c, &refs), choice = site % PER_DIMENSION;
     site /= PER_DIMENSION;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t rank = candidate_tensor(c, &refs[i])->shape.rank;
+        uint32_t rank = edit_tensor(c, &refs[i])->shape.rank;
         if (site < rank)
             return cut(c, refs, n, i, site, choice);
         site -= rank;
@@ -171,18 +93,18 @@ enum reduced shrink_dimensions(struct shrink_candidate *c, uint32_t site)
 /* ---- ranks */
 
 /* Removes dimension `site` from all tensors that have the highest rank, where it is 1 in all. */
-enum reduced shrink_ranks(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_ranks(struct edit *c, uint32_t site)
 {
     struct value_ref *refs;
-    uint32_t n = candidate_values(c, &refs), most = 0;
+    uint32_t n = edit_values(c, &refs), most = 0;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t rank = candidate_tensor(c, &refs[i])->shape.rank;
+        uint32_t rank = edit_tensor(c, &refs[i])->shape.rank;
         most = rank > most ? rank : most;
     }
     if (most <= 1 || site >= most)
         return REDUCE_END;
     for (uint32_t i = 0; i < n; i++) {
-        struct tensor t = *candidate_tensor(c, &refs[i]);
+        struct tensor t = *edit_tensor(c, &refs[i]);
         if (t.shape.rank != most)
             continue;
         if (t.shape.dim[site] != 1 || t.channel_scale)
@@ -193,12 +115,12 @@ enum reduced shrink_ranks(struct shrink_candidate *c, uint32_t site)
         struct operand *o = &c->e.model.graph[refs[i].graph].operand[refs[i].operand];
         if (refs[i].input >= 0)
             o->tensor.shape = t.shape; /* unknown dimensions become known */
-        candidate_set_value(c, &refs[i], &t);
+        edit_set_value(c, &refs[i], &t);
     }
     return REDUCE_DONE;
 }
 
-enum reduced shrink_unknown_shapes(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_unknown_shapes(struct edit *c, uint32_t site)
 {
     const struct graph *g = &c->e.model.graph[0];
     bool unknown = false;

@@ -24,18 +24,18 @@ static bool part_at(uint32_t n, uint32_t site, uint32_t *ret_from, uint32_t *ret
 }
 
 /* The candidate becomes a part of itself. */
-static enum reduced take_part(struct shrink_candidate *c, struct example *part)
+static enum reduced take_part(struct edit *c, struct example *part)
 {
-    struct shrink_candidate copy;
+    struct edit copy;
     struct why why;
     part->name = c->e.name;
-    if (candidate_copy(part, c->arena, &copy, &why) < 0)
+    if (edit_copy(part, c->arena, &copy, &why) < 0)
         return REDUCE_NOTHING;
     *c = copy;
     return REDUCE_DONE;
 }
 
-enum reduced shrink_operations(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_operations(struct edit *c, uint32_t site)
 {
     uint32_t from, length, n = c->e.model.graph[0].n_operations;
     struct parts p;
@@ -49,7 +49,7 @@ enum reduced shrink_operations(struct shrink_candidate *c, uint32_t site)
     return take_part(c, &part);
 }
 
-enum reduced shrink_subgraphs(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_subgraphs(struct edit *c, uint32_t site)
 {
     struct parts p;
     struct example part;
@@ -63,25 +63,25 @@ enum reduced shrink_subgraphs(struct shrink_candidate *c, uint32_t site)
 
 /* ---- outputs */
 
-enum reduced shrink_outputs(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_outputs(struct edit *c, uint32_t site)
 {
     uint32_t n = c->e.model.graph[0].n_outputs;
     if (n <= 1 || site >= 2 * n)
         return REDUCE_END;
     if (site >= n) {
-        candidate_remove_output(c, site - n);
+        edit_remove_output(c, site - n);
         return REDUCE_DONE;
     }
     for (uint32_t k = n; k-- > 0;) /* only this one stays */
         if (k != site)
-            candidate_remove_output(c, k);
+            edit_remove_output(c, k);
     return REDUCE_DONE;
 }
 
 /* ---- operands of an operation */
 
 /* The operation of a site, if each has `each` sites; *ret_site: the site in it. */
-static struct operation *operation_at(struct shrink_candidate *c, uint32_t site, uint32_t each,
+static struct operation *operation_at(struct edit *c, uint32_t site, uint32_t each,
                                       struct call *ret_call, uint32_t *ret_site)
 {
     uint32_t index = site / each;
@@ -90,7 +90,7 @@ static struct operation *operation_at(struct shrink_candidate *c, uint32_t site,
     for (uint32_t g = 0; g < c->e.model.n_graphs; g++) {
         struct graph *graph = &c->e.model.graph[g];
         if (index < graph->n_operations) {
-            if (!candidate_bind(c, g, index, ret_call)) {
+            if (!edit_bind(c, g, index, ret_call)) {
                 ret_call->op = NULL;
                 c->next = (site / each + 1) * each;
             }
@@ -114,8 +114,8 @@ static enum reduced drop_variadic(struct operation *o, const struct call *call, 
 }
 
 /* Leaves results 0..n-1 of an operation whose number of results an operand holds. */
-static enum reduced keep_results(struct shrink_candidate *c, struct operation *o,
-                                 const struct call *call, uint32_t n)
+static enum reduced keep_results(struct edit *c, struct operation *o, const struct call *call,
+                                 uint32_t n)
 {
     struct graph *g = &c->e.model.graph[0];
     int at = call->op->fanout ? call_arg(call, call->op->fanout - 1) : -1;
@@ -126,17 +126,17 @@ static enum reduced keep_results(struct shrink_candidate *c, struct operation *o
             return REDUCE_NOTHING;
         for (uint32_t i = g->n_outputs; i-- > 0;)
             if (g->output[i] == o->out[k])
-                candidate_remove_output(c, i);
+                edit_remove_output(c, i);
     }
     o->n_out = n;
-    uint32_t scalar = candidate_add_scalar(c, 0, DT_INT32, n);
+    uint32_t scalar = edit_add_scalar(c, 0, DT_INT32, n);
     if (scalar == UINT32_MAX || !g->n_outputs)
         return REDUCE_NOTHING;
     o->in[at] = scalar;
     return REDUCE_DONE;
 }
 
-enum reduced shrink_variadic(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_variadic(struct edit *c, uint32_t site)
 {
     struct call call;
     uint32_t first = site - site % (2 * MOST_VARIADIC);
@@ -152,7 +152,7 @@ enum reduced shrink_variadic(struct shrink_candidate *c, uint32_t site)
 }
 
 /* An operand that is omitted, of the same type. */
-static enum reduced omit(struct shrink_candidate *c, const struct call *call, struct operation *o,
+static enum reduced omit(struct edit *c, const struct call *call, struct operation *o,
                          uint32_t from, uint32_t length)
 {
     struct graph *g = &c->e.model.graph[0];
@@ -184,7 +184,7 @@ enum { OPTIONAL_SITES = 4 * MAX_ROLES };
 
 /* Sites of an operation: leave off the last operands, from `site` on; then omit runs of its
  * optional tensors. */
-enum reduced shrink_optional(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_optional(struct edit *c, uint32_t site)
 {
     struct call call;
     uint32_t first = site - site % OPTIONAL_SITES;
@@ -218,8 +218,8 @@ enum reduced shrink_optional(struct shrink_candidate *c, uint32_t site)
 enum { FORM_VALUES = 2 };
 
 /* Rewrites the operands for a shorter form; roles that it has in addition get `value`. */
-static enum reduced use_form(struct shrink_candidate *c, struct operation *o,
-                             const struct call *call, const struct form *form, uint32_t value)
+static enum reduced use_form(struct edit *c, struct operation *o, const struct call *call,
+                             const struct form *form, uint32_t value)
 {
     uint32_t n = (uint32_t) form_len(form);
     uint32_t *in = arena_alloc(c->arena, n + 1, sizeof *in);
@@ -238,7 +238,7 @@ static enum reduced use_form(struct shrink_candidate *c, struct operation *o,
         }
         if (r->dims || r->many)
             return REDUCE_NOTHING;
-        in[k] = candidate_add_scalar(c, 0, role_type(r, call->typing), value);
+        in[k] = edit_add_scalar(c, 0, role_type(r, call->typing), value);
         if (in[k] == UINT32_MAX)
             return REDUCE_NOTHING;
     }
@@ -247,7 +247,7 @@ static enum reduced use_form(struct shrink_candidate *c, struct operation *o,
     return REDUCE_DONE;
 }
 
-enum reduced shrink_forms(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_forms(struct edit *c, uint32_t site)
 {
     struct call call;
     struct operation *o = operation_at(c, site, FORM_VALUES * 8, &call, &site);

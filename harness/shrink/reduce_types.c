@@ -7,11 +7,11 @@
 /* ---- types */
 
 /* Converts an operand, and its value if it has one, to a type without quantisation. */
-static bool convert(struct shrink_candidate *c, uint32_t operand, enum dtype to)
+static bool convert(struct edit *c, uint32_t operand, enum dtype to)
 {
     struct operand *o = &c->e.model.graph[0].operand[operand];
     struct value_ref *refs;
-    uint32_t n = candidate_values(c, &refs);
+    uint32_t n = edit_values(c, &refs);
     if (o->tensor.dtype == to)
         return true;
     if (dtype_info[to].tensor != dtype_info[o->tensor.dtype].tensor || o->tensor.extension)
@@ -19,7 +19,7 @@ static bool convert(struct shrink_candidate *c, uint32_t operand, enum dtype to)
     for (uint32_t i = 0; i < n; i++) {
         if (refs[i].graph || refs[i].operand != operand)
             continue;
-        const struct tensor *from = candidate_tensor(c, &refs[i]);
+        const struct tensor *from = edit_tensor(c, &refs[i]);
         struct tensor t = { .dtype = to, .shape = from->shape };
         double *v = arena_alloc(c->arena, tensor_count(from) + 1, sizeof *v);
         t.data = arena_alloc(c->arena, tensor_count(from) + 1, 8);
@@ -27,7 +27,7 @@ static bool convert(struct shrink_candidate *c, uint32_t operand, enum dtype to)
             return false;
         tensor_widen(from, v);
         tensor_narrow(v, &t);
-        candidate_set_value(c, &refs[i], &t);
+        edit_set_value(c, &refs[i], &t);
         return true;
     }
     o->tensor = (struct tensor){ .dtype = to, .shape = o->tensor.shape };
@@ -44,11 +44,11 @@ static const struct typing *row_with(const struct op *op, int slot, enum dtype d
 }
 
 /* Converts the operands of an operation whose main type is not float32 to the row that is. */
-static bool convert_operation(struct shrink_candidate *c, uint32_t operation, bool *ret_changed)
+static bool convert_operation(struct edit *c, uint32_t operation, bool *ret_changed)
 {
     const struct operation *o = &c->e.model.graph[0].operation[operation];
     struct call call;
-    if (!candidate_bind(c, 0, operation, &call))
+    if (!edit_bind(c, 0, operation, &call))
         return false;
     const struct role *first = call_role(&call, 0);
     const struct typing *row = first->slot >= 0 ? row_with(call.op, first->slot, DT_F32) : NULL;
@@ -68,7 +68,7 @@ static bool convert_operation(struct shrink_candidate *c, uint32_t operation, bo
     return true;
 }
 
-enum reduced shrink_types(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_types(struct edit *c, uint32_t site)
 {
     bool changed = false;
     if (site)
@@ -104,7 +104,7 @@ static float power_near(float scale)
     return exp2f(roundf(log2f(scale)));
 }
 
-static void set_quant(struct shrink_candidate *c, uint32_t operand, float scale, int32_t zero)
+static void set_quant(struct edit *c, uint32_t operand, float scale, int32_t zero)
 {
     struct graph *g = &c->e.model.graph[0];
     struct operand *o = &g->operand[operand];
@@ -118,7 +118,7 @@ static void set_quant(struct shrink_candidate *c, uint32_t operand, float scale,
 }
 
 /* Biases have the product of the scales of the two operands before them. */
-static void set_bias_scales(struct shrink_candidate *c)
+static void set_bias_scales(struct edit *c)
 {
     struct graph *g = &c->e.model.graph[0];
     for (uint32_t i = 0; i < g->n_operations; i++) {
@@ -138,8 +138,7 @@ static void set_bias_scales(struct shrink_candidate *c)
 enum { TO_SCALES = 7, QUANT_CHOICES = TO_SCALES + 1 };
 
 /* Gives the operand at `at`, and all that have its scale and zero point, a plainer one. */
-static enum reduced plain_quant(struct shrink_candidate *c, uint32_t at, uint32_t choice,
-                                bool alone)
+static enum reduced plain_quant(struct edit *c, uint32_t at, uint32_t choice, bool alone)
 {
     struct graph *g = &c->e.model.graph[0];
     float scale = g->operand[at].tensor.scale, to = scale;
@@ -160,7 +159,7 @@ static enum reduced plain_quant(struct shrink_candidate *c, uint32_t at, uint32_
     return REDUCE_DONE;
 }
 
-enum reduced shrink_scales(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_scales(struct edit *c, uint32_t site)
 {
     struct graph *g = &c->e.model.graph[0];
     uint32_t at = site / (2 * QUANT_CHOICES), choice = site % (2 * QUANT_CHOICES);
@@ -173,7 +172,7 @@ enum reduced shrink_scales(struct shrink_candidate *c, uint32_t site)
 
 /* ---- flags and lifetimes */
 
-enum reduced shrink_flags(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_flags(struct edit *c, uint32_t site)
 {
     struct model *m = &c->e.model;
     bool changed = false;
@@ -195,38 +194,21 @@ enum reduced shrink_flags(struct shrink_candidate *c, uint32_t site)
 }
 
 /* Whether operation `i` of the main graph reads the operand as weights, or in a role of values. */
-static bool is_weight(const struct shrink_candidate *c, uint32_t operand, bool *ret_found)
+static bool is_weight(const struct edit *c, uint32_t operand, bool *ret_found)
 {
     const struct graph *g = &c->e.model.graph[0];
     struct call call;
     *ret_found = false;
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_in; k++)
-            if (g->operation[i].in[k] == operand && candidate_bind(c, 0, i, &call)) {
+            if (g->operation[i].in[k] == operand && edit_bind(c, 0, i, &call)) {
                 *ret_found = true;
                 return call_role(&call, k)->needs & NEEDS_CONST;
             }
     return false;
 }
 
-static enum reduced make_constant(struct shrink_candidate *c, uint32_t k)
-{
-    struct graph *g = &c->e.model.graph[0];
-    struct operand *o = &g->operand[g->input[k]];
-    if (g->n_inputs <= 1 || !c->e.in[k].data)
-        return REDUCE_NOTHING;
-    o->tensor = c->e.in[k];
-    o->life = LIFE_CONSTANT_COPY;
-    o->length = tensor_bytes(&o->tensor);
-    for (uint32_t i = k + 1; i < g->n_inputs; i++) {
-        g->input[i - 1] = g->input[i];
-        c->e.in[i - 1] = c->e.in[i];
-    }
-    g->n_inputs--;
-    return REDUCE_DONE;
-}
-
-enum reduced shrink_lifetimes(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_lifetimes(struct edit *c, uint32_t site)
 {
     struct graph *g = &c->e.model.graph[0];
     bool found;
@@ -239,9 +221,9 @@ enum reduced shrink_lifetimes(struct shrink_candidate *c, uint32_t site)
     if (o->life == LIFE_INPUT && (weight || !dtype_info[o->tensor.dtype].tensor))
         for (uint32_t k = 0; k < g->n_inputs; k++)
             if (g->input[k] == site)
-                return make_constant(c, k);
+                return edit_make_constant(c, k) ? REDUCE_DONE : REDUCE_NOTHING;
     if (!operand_constant(o) || !o->length || weight || !dtype_info[o->tensor.dtype].tensor)
         return REDUCE_NOTHING;
     struct tensor value = o->tensor;
-    return candidate_add_input(c, site, &value) < 0 ? REDUCE_NOTHING : REDUCE_DONE;
+    return edit_add_input(c, site, &value) < 0 ? REDUCE_NOTHING : REDUCE_DONE;
 }

@@ -25,7 +25,7 @@ static double cost_of(double v)
 
 /* The values of a tensor, in steps from the zero point where it is quantised.  NULL: no memory, or
  * 64-bit integers, which double does not represent. */
-static double *values_of(const struct shrink_candidate *c, const struct tensor *t)
+static double *values_of(const struct edit *c, const struct tensor *t)
 {
     double *v = arena_alloc(c->arena, tensor_count(t) + 1, sizeof *v);
     if (v)
@@ -42,10 +42,10 @@ static double total_cost(const double *v, size_t n)
 }
 
 /* Stores values in steps; NOTHING: they are not plainer, or not of the type. */
-static enum reduced store(struct shrink_candidate *c, const struct value_ref *ref, const double *v,
+static enum reduced store(struct edit *c, const struct value_ref *ref, const double *v,
                           double old_cost)
 {
-    struct tensor t = *candidate_tensor(c, ref);
+    struct tensor t = *edit_tensor(c, ref);
     size_t n = tensor_count(&t);
     if (total_cost(v, n) >= old_cost)
         return REDUCE_NOTHING;
@@ -53,18 +53,18 @@ static enum reduced store(struct shrink_candidate *c, const struct value_ref *re
     if (!t.data)
         return REDUCE_NOTHING;
     dtype_info[t.dtype].codec->narrow(v, n, t.zero, 1, t.data);
-    candidate_set_value(c, ref, &t);
+    edit_set_value(c, ref, &t);
     return REDUCE_DONE;
 }
 
 /* The value of a site, and the rest of the number of the site. */
-static bool ref_at(struct shrink_candidate *c, bool scalars, uint32_t *site, uint32_t each,
+static bool ref_at(struct edit *c, bool scalars, uint32_t *site, uint32_t each,
                    struct value_ref *ret)
 {
     struct value_ref *refs;
-    uint32_t n = candidate_values(c, &refs), index = *site / each;
+    uint32_t n = edit_values(c, &refs), index = *site / each;
     for (uint32_t i = 0; i < n; i++) {
-        const struct tensor *t = candidate_tensor(c, &refs[i]);
+        const struct tensor *t = edit_tensor(c, &refs[i]);
         if (dtype_info[t->dtype].tensor == scalars || !dtype_info[t->dtype].codec->size)
             continue;
         if (index-- == 0) {
@@ -79,24 +79,24 @@ static bool ref_at(struct shrink_candidate *c, bool scalars, uint32_t *site, uin
 /* ---- scalars */
 
 /* The default of the role that first reads an operand; 0 where there is none. */
-static double default_of(const struct shrink_candidate *c, const struct value_ref *ref)
+static double default_of(const struct edit *c, const struct value_ref *ref)
 {
     const struct graph *g = &c->e.model.graph[ref->graph];
     struct call call;
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_in; k++)
-            if (g->operation[i].in[k] == ref->operand && candidate_bind(c, ref->graph, i, &call))
+            if (g->operation[i].in[k] == ref->operand && edit_bind(c, ref->graph, i, &call))
                 return call_role(&call, k)->otherwise;
     return 0;
 }
 
-enum reduced shrink_scalars(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_scalars(struct edit *c, uint32_t site)
 {
     enum { DEFAULT, ZERO, ONE, HALF, LESS, CHOICES };
     struct value_ref ref;
     if (!ref_at(c, true, &site, CHOICES, &ref))
         return REDUCE_END;
-    const double *v = values_of(c, candidate_tensor(c, &ref));
+    const double *v = values_of(c, edit_tensor(c, &ref));
     if (!v)
         return REDUCE_NOTHING;
     double to[CHOICES] = { [DEFAULT] = default_of(c, &ref),
@@ -130,12 +130,12 @@ static double change(enum change how, double v, const double *all, size_t i)
     return v;
 }
 
-enum reduced shrink_tensors(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_tensors(struct edit *c, uint32_t site)
 {
     struct value_ref ref;
     if (!ref_at(c, false, &site, CHANGES, &ref))
         return REDUCE_END;
-    const struct tensor *t = candidate_tensor(c, &ref);
+    const struct tensor *t = edit_tensor(c, &ref);
     size_t n = tensor_count(t);
     double *v = values_of(c, t), *to = arena_alloc(c->arena, n + 1, sizeof *to);
     if (!v || !to || !n)
@@ -151,10 +151,9 @@ enum reduced shrink_tensors(struct shrink_candidate *c, uint32_t site)
  * each one 0, 1, a whole number, half of it. */
 enum { MOST_SITES = 4096, EACH = 4 };
 
-static enum reduced change_elements(struct shrink_candidate *c, const struct value_ref *ref,
-                                    uint32_t site)
+static enum reduced change_elements(struct edit *c, const struct value_ref *ref, uint32_t site)
 {
-    const struct tensor *t = candidate_tensor(c, ref);
+    const struct tensor *t = edit_tensor(c, ref);
     size_t n = tensor_count(t), from = 0, length = 0;
     double *v = values_of(c, t);
     uint32_t end = (site / MOST_SITES + 1) * MOST_SITES;
@@ -183,7 +182,7 @@ static enum reduced change_elements(struct shrink_candidate *c, const struct val
     return store(c, ref, v, cost);
 }
 
-enum reduced shrink_elements(struct shrink_candidate *c, uint32_t site)
+enum reduced shrink_elements(struct edit *c, uint32_t site)
 {
     struct value_ref ref;
     uint32_t rest = site;

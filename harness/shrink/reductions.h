@@ -2,14 +2,14 @@
 #ifndef HARNESS_REDUCTIONS_H
 #define HARNESS_REDUCTIONS_H
 
-#include "harness/shrink/candidate.h"
+#include "golden/edit/edit.h"
 
 /* What a reduction did at a site.  END: there is no such site. */
 enum reduced { REDUCE_END = -1, REDUCE_NOTHING, REDUCE_DONE };
 
 /* Changes the candidate at site 0, 1, ...  It makes something strictly smaller or plainer, so that
  * repeating all reductions comes to an end. */
-typedef enum reduced reduce_at(struct shrink_candidate *c, uint32_t site);
+typedef enum reduced reduce_at(struct edit *c, uint32_t site);
 
 /* reduce_structure.c */
 reduce_at shrink_operations; /* fewer, on the values that the reference computes */

@@ -37,16 +37,16 @@ static const struct reduction {
 /* The smallest candidate so far, and memory for the next one. */
 struct progress {
     struct trial *trial;
-    struct shrink_candidate best;
+    struct edit best;
     struct check_result result; /* of best */
     struct arena *spare;
     struct arena *start_arena;
-    struct shrink_candidate start;
+    struct edit start;
     struct check_result start_result;
 };
 
 /* Runs the candidate; if it fails as wanted, it is the best one. */
-static bool accept(struct progress *p, struct shrink_candidate *c)
+static bool accept(struct progress *p, struct edit *c)
 {
     struct check_result r;
     if (!trial_fails(p->trial, &c->e, &r))
@@ -62,17 +62,17 @@ static bool reduce(struct progress *p, const struct reduction *r)
 {
     bool any = false;
     for (uint32_t site = 0; trial_over(p->trial) == SHRINK_COMPLETE;) {
-        struct shrink_candidate c;
+        struct edit c;
         struct why why;
         arena_empty(p->spare, 1 << 20);
-        if (candidate_copy(&p->best.e, p->spare, &c, &why) < 0)
+        if (edit_copy(&p->best.e, p->spare, &c, &why) < 0)
             break;
         enum reduced done = r->at(&c, site);
         if (done == REDUCE_END)
             break;
         if (done == REDUCE_DONE)
-            candidate_repair(&c);
-        bool accepted = done == REDUCE_DONE && candidate_settle(&c, &why) >= 0 && accept(p, &c);
+            edit_repair(&c);
+        bool accepted = done == REDUCE_DONE && edit_settle(&c, &why) >= 0 && accept(p, &c);
         any = any || accepted;
         if (!accepted) /* else the next one is at this site now */
             site = c.next > site ? c.next : site + 1;
@@ -94,7 +94,7 @@ static int restart(struct progress *p, struct why *w)
 {
     arena_empty(p->best.arena, 1 << 20);
     p->result = p->start_result;
-    return candidate_copy(&p->start.e, p->best.arena, &p->best, w);
+    return edit_copy(&p->start.e, p->best.arena, &p->best, w);
 }
 
 /* A new process of the driver is costly: only the last candidate is run in one, unless it then does
@@ -149,7 +149,7 @@ static void finish(struct progress *p, struct shrunk *s)
     s->deaths = t->deaths;
     s->seconds = (double) (clock_steady_ns() - t->begun) * 1e-9;
     s->n_operations = s->example.model.graph[0].n_operations;
-    s->n_elements = candidate_largest(&s->example);
+    s->n_elements = edit_largest(&s->example);
     s->is_varied = p->trial->is_varied;
     s->variation = p->trial->variation;
     s->is_any = s->is_varied && p->trial->is_any;
@@ -162,8 +162,8 @@ static int start_with(struct progress *p, const struct example *e, const struct 
                       struct why *w)
 {
     arena_empty(p->start_arena, 1 << 20);
-    TRY(candidate_copy(e, p->start_arena, &p->start, w));
-    TRY(candidate_settle(&p->start, w));
+    TRY(edit_copy(e, p->start_arena, &p->start, w));
+    TRY(edit_settle(&p->start, w));
     return trial_begin_part(p->trial, &p->start.e, first, &p->start_result) ? 0 : 1;
 }
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/edit/edit.h"
 #include "harness/check/buffer.h"
 #include "harness/run/devices.h"
-#include "harness/shrink/candidate.h"
 #include "harness/shrink/shrink.h"
 #include "sim/hal/hal_convert.h"
 #include "specs/specs.h"
@@ -13,7 +13,7 @@
 /* ---- names */
 
 struct naming {
-    struct shrink_candidate c; /* to bind operations; not changed */
+    struct edit c; /* to bind operations; not changed */
     const char **name, **note;
 };
 
@@ -65,7 +65,7 @@ static void name_operation(struct naming *n, const struct operation *o)
 {
     const struct op *op = op_find(o->code);
     struct call call;
-    bool bound = candidate_bind(&n->c, 0, (uint32_t) (o - n->c.e.model.graph[0].operation), &call);
+    bool bound = edit_bind(&n->c, 0, (uint32_t) (o - n->c.e.model.graph[0].operation), &call);
     for (uint32_t k = 0; bound && k < o->n_in; k++)
         name_operand(n, o->in[k], call_role(&call, k));
     for (uint32_t k = 0; op && k < o->n_out; k++)

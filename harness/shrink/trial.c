@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "golden/base/clock.h"
+#include "golden/edit/edit.h"
 #include "golden/math/farmhash.h"
 #include "harness/check/blame.h"
 #include "harness/check/per_op_check.h"
 #include "harness/run/devices.h"
-#include "harness/shrink/candidate.h"
 #include "specs/specs.h"
 
 /* Once the case is known to hang, candidates get this time: those that do not hang are small. */
@@ -112,7 +112,7 @@ static int find_part(struct trial *t, struct check *c, const struct check_result
 {
     struct blame_options options = { .before_run = count_run, .user = t };
     struct blame b;
-    if (!blame_applies(c, failed) || candidate_operations(c->example) <= 1)
+    if (!blame_applies(c, failed) || edit_operations(c->example) <= 1)
         return 1;
     if (failed->verdict == VERDICT_HANG)
         TRY(open_target(t, t->request->timeout < patience ? t->request->timeout : patience, w));

@@ -1,7 +1,7 @@
 /* Makes a changed example consistent again. */
 #include <string.h>
 
-#include "harness/shrink/candidate.h"
+#include "golden/edit/edit.h"
 
 /* ---- removing what is not used */
 
@@ -40,7 +40,7 @@ static void renumber(uint32_t *list, uint32_t n, const uint32_t *number)
         list[i] = number[list[i]];
 }
 
-static void remove_inputs(struct shrink_candidate *c, struct graph *g, const bool *read)
+static void remove_inputs(struct edit *c, struct graph *g, const bool *read)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < g->n_inputs; k++)
@@ -51,7 +51,7 @@ static void remove_inputs(struct shrink_candidate *c, struct graph *g, const boo
     g->n_inputs = n;
 }
 
-static int tidy_graph(struct shrink_candidate *c, uint32_t index)
+static int tidy_graph(struct edit *c, uint32_t index)
 {
     struct graph *g = &c->e.model.graph[index];
     bool *read = arena_alloc(c->arena, g->n_operands + 1, sizeof *read);
@@ -92,7 +92,7 @@ static void mark_graphs(const struct model *m, uint32_t index, bool *used)
             mark_graphs(m, m->graph[index].operand[i].subgraph, used);
 }
 
-static int tidy(struct shrink_candidate *c)
+static int tidy(struct edit *c)
 {
     struct model *m = &c->e.model;
     bool *used = arena_alloc(c->arena, m->n_graphs, sizeof *used);
@@ -120,6 +120,7 @@ static int tidy(struct shrink_candidate *c)
 
 /* The shapes that the reference computes, by graph and operand. */
 struct observation {
+    const struct edit *c;
     const struct model *m;
     struct shape **shape;
 };
@@ -134,12 +135,14 @@ static void observe(const struct exec_event *event, void *user)
             shape[o->in[k]] = event->call->arg[k]->shape;
     for (uint32_t k = 0; k < o->n_out && !event->call->nchw; k++) /* of NCHW: views */
         shape[o->out[k]] = event->call->out[k]->shape;
+    if (s->c->on_operation)
+        s->c->on_operation(event, s->c->user);
 }
 
-static int run_reference(const struct shrink_candidate *c, struct shape **ret_shapes, struct why *w)
+static int run_reference(const struct edit *c, struct shape **ret_shapes, struct why *w)
 {
     const struct model *m = &c->e.model;
-    struct observation s = { .m = m, .shape = ret_shapes };
+    struct observation s = { .c = c, .m = m, .shape = ret_shapes };
     struct exec_options options = {
         .arena = c->arena, .on_operation = observe, .user = &s, .max_iterations = 1000
     };
@@ -165,7 +168,7 @@ static bool is_written(const struct operand *o, uint32_t graph)
 }
 
 /* The shape to declare: dimensions that were unknown stay so, unless they are to be specified. */
-static struct shape declare(const struct shrink_candidate *c, const struct shape *was,
+static struct shape declare(const struct edit *c, const struct shape *was,
                             const struct shape *computed)
 {
     struct shape s = *computed;
@@ -179,7 +182,7 @@ static struct shape declare(const struct shrink_candidate *c, const struct shape
     return s;
 }
 
-static int infer_shapes(struct shrink_candidate *c, struct why *w)
+static int infer_shapes(struct edit *c, struct why *w)
 {
     struct model *m = &c->e.model;
     struct shape **is = arena_alloc(c->arena, m->n_graphs, sizeof *is);
@@ -207,7 +210,7 @@ static int infer_shapes(struct shrink_candidate *c, struct why *w)
     return 0;
 }
 
-int candidate_settle(struct shrink_candidate *c, struct why *w)
+int edit_settle(struct edit *c, struct why *w)
 {
     struct graph *g = &c->e.model.graph[0];
     if (tidy(c) < 0)

@@ -1,8 +1,8 @@
-#include "harness/shrink/candidate.h"
+#include "golden/edit/edit.h"
 
 #include <string.h>
 
-#include "harness/check/signature.h"
+#include "golden/base/arena.h"
 
 static int copy_values(struct tensor **values, uint32_t n, struct arena *a)
 {
@@ -21,10 +21,9 @@ static int copy_values(struct tensor **values, uint32_t n, struct arena *a)
     return 0;
 }
 
-int candidate_copy(const struct example *from, struct arena *arena, struct shrink_candidate *ret,
-                   struct why *w)
+int edit_copy(const struct example *from, struct arena *arena, struct edit *ret, struct why *w)
 {
-    struct shrink_candidate c = { .e = *from, .arena = arena };
+    struct edit c = { .e = *from, .arena = arena };
     uint32_t n_in = from->model.graph[0].n_inputs, n_out = from->model.graph[0].n_outputs;
     if (model_copy(&from->model, arena, &c.e.model) < 0 || copy_values(&c.e.in, n_in, arena) < 0)
         return why_no_memory(w);
@@ -54,7 +53,7 @@ static int append(struct arena *a, uint32_t **list, uint32_t *n, uint32_t value)
     return 0;
 }
 
-int candidate_add_input(struct shrink_candidate *c, uint32_t operand, const struct tensor *value)
+int edit_add_input(struct edit *c, uint32_t operand, const struct tensor *value)
 {
     struct graph *g = &c->e.model.graph[0];
     struct operand *o = &g->operand[operand];
@@ -72,7 +71,24 @@ int candidate_add_input(struct shrink_candidate *c, uint32_t operand, const stru
     return append(c->arena, &g->input, &g->n_inputs, operand);
 }
 
-void candidate_remove_output(struct shrink_candidate *c, uint32_t k)
+bool edit_make_constant(struct edit *c, uint32_t k)
+{
+    struct graph *g = &c->e.model.graph[0];
+    struct operand *o = &g->operand[g->input[k]];
+    if (g->n_inputs <= 1 || !c->e.in[k].data)
+        return false;
+    o->tensor = c->e.in[k];
+    o->life = LIFE_CONSTANT_COPY;
+    o->length = tensor_bytes(&o->tensor);
+    for (uint32_t i = k + 1; i < g->n_inputs; i++) {
+        g->input[i - 1] = g->input[i];
+        c->e.in[i - 1] = c->e.in[i];
+    }
+    g->n_inputs--;
+    return true;
+}
+
+void edit_remove_output(struct edit *c, uint32_t k)
 {
     struct graph *g = &c->e.model.graph[0];
     g->operand[g->output[k]].life = LIFE_TEMPORARY;
@@ -83,8 +99,7 @@ void candidate_remove_output(struct shrink_candidate *c, uint32_t k)
     g->n_outputs--;
 }
 
-uint32_t candidate_add_scalar(struct shrink_candidate *c, uint32_t graph, enum dtype dtype,
-                              double value)
+uint32_t edit_add_scalar(struct edit *c, uint32_t graph, enum dtype dtype, double value)
 {
     struct graph *g = &c->e.model.graph[graph];
     struct operand *all = arena_alloc(c->arena, g->n_operands + 1, sizeof *all);
@@ -101,7 +116,7 @@ uint32_t candidate_add_scalar(struct shrink_candidate *c, uint32_t graph, enum d
 
 /* ---- values */
 
-uint32_t candidate_values(const struct shrink_candidate *c, struct value_ref **ret_refs)
+uint32_t edit_values(const struct edit *c, struct value_ref **ret_refs)
 {
     const struct model *m = &c->e.model;
     size_t most = 0;
@@ -124,14 +139,13 @@ uint32_t candidate_values(const struct shrink_candidate *c, struct value_ref **r
     return n;
 }
 
-struct tensor *candidate_tensor(struct shrink_candidate *c, const struct value_ref *ref)
+struct tensor *edit_tensor(struct edit *c, const struct value_ref *ref)
 {
     return ref->input >= 0 ? &c->e.in[ref->input]
                            : &c->e.model.graph[ref->graph].operand[ref->operand].tensor;
 }
 
-void candidate_set_value(struct shrink_candidate *c, const struct value_ref *ref,
-                         const struct tensor *tensor)
+void edit_set_value(struct edit *c, const struct value_ref *ref, const struct tensor *tensor)
 {
     struct operand *o = &c->e.model.graph[ref->graph].operand[ref->operand];
     struct shape declared = o->tensor.shape;
@@ -151,7 +165,7 @@ void candidate_set_value(struct shrink_candidate *c, const struct value_ref *ref
             o->tensor.shape.dim[d] = 0;
 }
 
-uint32_t candidate_operations(const struct example *e)
+uint32_t edit_operations(const struct example *e)
 {
     uint32_t n = 0;
     for (uint32_t g = 0; g < e->model.n_graphs; g++)
@@ -159,7 +173,7 @@ uint32_t candidate_operations(const struct example *e)
     return n;
 }
 
-size_t candidate_largest(const struct example *e)
+size_t edit_largest(const struct example *e)
 {
     const struct graph *g = &e->model.graph[0];
     size_t most = 0;
@@ -174,9 +188,29 @@ size_t candidate_largest(const struct example *e)
 
 /* ---- binding */
 
-bool candidate_bind(const struct shrink_candidate *c, uint32_t graph, uint32_t operation,
+bool bind_operation(const struct graph *g, const struct operation *o, struct arena *a,
                     struct call *ret_call)
 {
+    const struct op *op = op_find(o->code);
+    const struct tensor **in = arena_alloc(a, o->n_in + 1, sizeof *in);
+    struct tensor **out = arena_alloc(a, o->n_out + 1, sizeof *out);
+    struct tensor *copy = arena_alloc(a, o->n_out + 1, sizeof *copy);
+    struct why why = { 0 };
+
+    if (!op || !in || !out || !copy)
+        return false;
+    for (uint32_t k = 0; k < o->n_in; k++)
+        in[k] = operand_omitted(&g->operand[o->in[k]]) ? NULL : &g->operand[o->in[k]].tensor;
+    for (uint32_t k = 0; k < o->n_out; k++) {
+        copy[k] = g->operand[o->out[k]].tensor;
+        copy[k].shape = (struct shape){ 0 };
+        out[k] = &copy[k];
+    }
+    return op_bind(op, in, o->n_in, out, o->n_out, false, ret_call, &why) >= 0;
+}
+
+bool edit_bind(const struct edit *c, uint32_t graph, uint32_t operation, struct call *ret_call)
+{
     const struct graph *g = &c->e.model.graph[graph];
-    return signature_bind(g, &g->operation[operation], c->arena, ret_call);
+    return bind_operation(g, &g->operation[operation], c->arena, ret_call);
 }
