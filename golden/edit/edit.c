@@ -99,19 +99,69 @@ void edit_remove_output(struct edit *c, uint32_t k)
     g->n_outputs--;
 }
 
-uint32_t edit_add_scalar(struct edit *c, uint32_t graph, enum dtype dtype, double value)
+int edit_add_output(struct edit *c, uint32_t operand)
+{
+    struct graph *g = &c->e.model.graph[0];
+    uint32_t n = g->n_outputs;
+    bool *ignored = arena_alloc(c->arena, n + 1, sizeof *ignored);
+    if (!ignored)
+        return -1;
+    if (n)
+        memcpy(ignored, c->e.ignored, n * sizeof *ignored);
+    c->e.ignored = ignored;
+    g->operand[operand].life = LIFE_OUTPUT;
+    return append(c->arena, &g->output, &g->n_outputs, operand);
+}
+
+/* ---- operands */
+
+uint32_t edit_add_operand(struct edit *c, uint32_t graph, const struct operand *o)
 {
     struct graph *g = &c->e.model.graph[graph];
     struct operand *all = arena_alloc(c->arena, g->n_operands + 1, sizeof *all);
-    struct tensor t = { .dtype = dtype, .data = arena_alloc(c->arena, 1, 8) };
-    if (!all || !t.data)
+    if (!all)
         return UINT32_MAX;
-    tensor_narrow(&value, &t);
     memcpy(all, g->operand, g->n_operands * sizeof *all);
     g->operand = all;
-    all[g->n_operands] =
-        (struct operand){ .tensor = t, .life = LIFE_CONSTANT_COPY, .length = tensor_bytes(&t) };
+    all[g->n_operands] = *o;
     return g->n_operands++;
+}
+
+uint32_t edit_add_scalar(struct edit *c, uint32_t graph, enum dtype dtype, double value)
+{
+    struct operand o = { .tensor = { .dtype = dtype, .data = arena_alloc(c->arena, 1, 8) },
+                         .life = LIFE_CONSTANT_COPY };
+    if (!o.tensor.data)
+        return UINT32_MAX;
+    tensor_narrow(&value, &o.tensor);
+    o.length = tensor_bytes(&o.tensor);
+    return edit_add_operand(c, graph, &o);
+}
+
+int edit_omit(struct edit *c, uint32_t graph, struct operation *o, uint32_t k)
+{
+    struct operand none = c->e.model.graph[graph].operand[o->in[k]];
+    none.life = LIFE_NO_VALUE;
+    none.tensor.data = NULL;
+    none.length = 0;
+    uint32_t at = edit_add_operand(c, graph, &none);
+    if (at == UINT32_MAX)
+        return -1;
+    o->in[k] = at;
+    return 0;
+}
+
+void edit_set_quant(struct edit *c, uint32_t operand, float scale, int32_t zero)
+{
+    struct graph *g = &c->e.model.graph[0];
+    struct operand *o = &g->operand[operand];
+    o->tensor.scale = scale;
+    o->tensor.zero = zero;
+    for (uint32_t k = 0; k < g->n_inputs; k++)
+        if (g->input[k] == operand) {
+            c->e.in[k].scale = scale;
+            c->e.in[k].zero = zero;
+        }
 }
 
 /* ---- values */

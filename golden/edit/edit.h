@@ -62,7 +62,15 @@ int edit_add_input(struct edit *c, uint32_t operand, const struct tensor *value)
 bool edit_make_constant(struct edit *c, uint32_t k);
 /* Removes output k from the list of the main graph; its operand becomes a temporary. */
 void edit_remove_output(struct edit *c, uint32_t k);
-/* Appends a constant scalar to a graph: its operand index; UINT32_MAX: out of memory. */
+/* Makes an operand that an operation writes an output of the main graph. */
+int edit_add_output(struct edit *c, uint32_t operand);
+/* Appends an operand to a graph: its index; UINT32_MAX: out of memory. */
+uint32_t edit_add_operand(struct edit *c, uint32_t graph, const struct operand *o);
+/* The same for a constant scalar. */
 uint32_t edit_add_scalar(struct edit *c, uint32_t graph, enum dtype dtype, double value);
+/* Gives an operation of that graph a new operand without value as input k. */
+int edit_omit(struct edit *c, uint32_t graph, struct operation *o, uint32_t k);
+/* Sets scale and zero point of an operand of the main graph, and of its value; codes stay. */
+void edit_set_quant(struct edit *c, uint32_t operand, float scale, int32_t zero);
 
 #endif

@@ -73,7 +73,14 @@ bool ties_find(const struct edit *c, struct ties *t)
     return true;
 }
 
-bool are_tied(const struct ties *t, uint32_t a, uint32_t a_dim, uint32_t b, uint32_t b_dim)
+bool goes_together(const struct ties *t, enum together kind, const struct value_ref *a,
+                   uint32_t a_dim, const struct value_ref *b, uint32_t b_dim, bool equal)
 {
-    return root_of(t, node_of(a, a_dim)) == root_of(t, node_of(b, b_dim));
+    if (a->graph == b->graph && a->operand == b->operand)
+        return a_dim == b_dim || (kind == EQUAL && equal);
+    if (kind == ALONE || !equal)
+        return false;
+    return kind == EQUAL ||
+           (a->graph == 0 && b->graph == 0 &&
+            root_of(t, node_of(a->operand, a_dim)) == root_of(t, node_of(b->operand, b_dim)));
 }

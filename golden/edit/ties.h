@@ -11,7 +11,12 @@ struct ties {
 
 /* In the arena of the example.  False: out of memory. */
 bool ties_find(const struct edit *c, struct ties *ret_ties);
-/* Whether dimension a_dim of operand a and b_dim of b have one size. */
-bool are_tied(const struct ties *t, uint32_t a, uint32_t a_dim, uint32_t b, uint32_t b_dim);
+
+/* Which dimensions change together with one: those that have one size with it, all of equal size,
+ * or it alone. */
+enum together { TIED, EQUAL, ALONE, TOGETHER_KINDS };
+/* Whether dimension b_dim of value b changes with a_dim of a.  equal: their sizes are. */
+bool goes_together(const struct ties *t, enum together kind, const struct value_ref *a,
+                   uint32_t a_dim, const struct value_ref *b, uint32_t b_dim, bool equal);
 
 #endif

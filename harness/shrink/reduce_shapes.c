@@ -36,24 +36,11 @@ static bool cut_tensor(struct edit *c, const struct value_ref *ref, uint32_t dim
     return true;
 }
 
-/* Which dimensions are cut together with that of the site. */
-enum together { TIED, EQUAL, ALONE, TOGETHER_KINDS };
 enum { SIZES = 5, ENDS = 2, PER_DIMENSION = TOGETHER_KINDS * SIZES * ENDS };
 
 static uint32_t size_at(uint32_t n, uint32_t choice)
 {
     return choice < 3 ? choice + 1 : choice == 3 ? n / 2 : n - 1;
-}
-
-static bool belongs(const struct ties *t, enum together kind, const struct value_ref *a,
-                    uint32_t a_dim, const struct value_ref *b, uint32_t b_dim, bool equal)
-{
-    if (a->graph == b->graph && a->operand == b->operand)
-        return a_dim == b_dim || (kind == EQUAL && equal);
-    if (kind == ALONE || !equal)
-        return false;
-    return kind == EQUAL ||
-           (a->graph == 0 && b->graph == 0 && are_tied(t, a->operand, a_dim, b->operand, b_dim));
 }
 
 static enum reduced cut(struct edit *c, const struct value_ref *refs, uint32_t n, uint32_t at,
@@ -69,7 +56,7 @@ static enum reduced cut(struct edit *c, const struct value_ref *refs, uint32_t n
     for (uint32_t i = 0; i < n; i++) {
         struct shape s = edit_tensor(c, &refs[i])->shape;
         for (uint32_t d = 0; d < s.rank; d++)
-            if (belongs(&ties, kind, &refs[at], dim, &refs[i], d, s.dim[d] == old) &&
+            if (goes_together(&ties, kind, &refs[at], dim, &refs[i], d, s.dim[d] == old) &&
                 !cut_tensor(c, &refs[i], d, size, last))
                 return REDUCE_NOTHING;
     }

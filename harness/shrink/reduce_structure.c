@@ -151,32 +151,22 @@ enum reduced shrink_variadic(struct edit *c, uint32_t site)
                                 : keep_results(c, o, &call, site - MOST_VARIADIC + 1);
 }
 
-/* An operand that is omitted, of the same type. */
+/* Omits a run of the operation's optional tensors. */
 static enum reduced omit(struct edit *c, const struct call *call, struct operation *o,
                          uint32_t from, uint32_t length)
 {
-    struct graph *g = &c->e.model.graph[0];
-    struct operand *all = arena_alloc(c->arena, g->n_operands + length, sizeof *all);
     uint32_t omitted = 0, at = 0;
-    if (!all)
-        return REDUCE_NOTHING;
-    memcpy(all, g->operand, g->n_operands * sizeof *all);
     for (uint32_t k = 0; k < o->n_in; k++) {
         if (!call->arg[k] || !call_role(call, k)->optional ||
             !dtype_info[call->arg[k]->dtype].tensor)
             continue;
         if (at >= from && at < from + length) {
-            all[g->n_operands + omitted] = all[o->in[k]];
-            struct operand *none = &all[g->n_operands + omitted];
-            none->life = LIFE_NO_VALUE;
-            none->tensor.data = NULL;
-            none->length = 0;
-            o->in[k] = g->n_operands + omitted++;
+            if (edit_omit(c, 0, o, k) < 0)
+                return REDUCE_NOTHING;
+            omitted++;
         }
         at++;
     }
-    g->operand = all;
-    g->n_operands += omitted;
     return omitted ? REDUCE_DONE : REDUCE_NOTHING;
 }
 

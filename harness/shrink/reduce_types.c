@@ -104,19 +104,6 @@ static float power_near(float scale)
     return exp2f(roundf(log2f(scale)));
 }
 
-static void set_quant(struct edit *c, uint32_t operand, float scale, int32_t zero)
-{
-    struct graph *g = &c->e.model.graph[0];
-    struct operand *o = &g->operand[operand];
-    o->tensor.scale = scale;
-    o->tensor.zero = zero;
-    for (uint32_t k = 0; k < g->n_inputs; k++)
-        if (g->input[k] == operand) {
-            c->e.in[k].scale = scale;
-            c->e.in[k].zero = zero;
-        }
-}
-
 /* Biases have the product of the scales of the two operands before them. */
 static void set_bias_scales(struct edit *c)
 {
@@ -130,7 +117,7 @@ static void set_bias_scales(struct edit *c)
             const struct operand *bias = &g->operand[o->in[k]];
             if (op->in[k].q == Q_PRODUCT && dtype_info[bias->tensor.dtype].quant == QUANT_BIAS &&
                 has_scale(a) && has_scale(b))
-                set_quant(c, o->in[k], a->scale * b->scale, 0);
+                edit_set_quant(c, o->in[k], a->scale * b->scale, 0);
         }
     }
 }
@@ -153,7 +140,7 @@ static enum reduced plain_quant(struct edit *c, uint32_t at, uint32_t choice, bo
         const struct tensor *t = &g->operand[i].tensor;
         if (has_scale(t) &&
             (i == at || (!alone && t->scale >= scale && t->scale <= scale && t->zero == zero)))
-            set_quant(c, i, to, to_zero);
+            edit_set_quant(c, i, to, to_zero);
     }
     set_bias_scales(c);
     return REDUCE_DONE;
