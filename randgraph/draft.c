@@ -41,8 +41,7 @@ static int list_roles(struct draft *d, uint8_t primary)
     return 0;
 }
 
-/* Sets operand `at`, also in d->call, which record draw functions read: images there are NHWC. */
-static void set_operand(struct draft *d, uint32_t at, struct graph_value *k)
+void draft_set(struct draft *d, uint32_t at, struct graph_value *k)
 {
     struct call *c = &d->call;
     const struct role *r = &d->op->in[d->role[at]];
@@ -213,7 +212,7 @@ static int use_existing(struct draft *d, uint32_t at, struct graph_value *k)
 
     if (!shape_bind(d, r, &shape))
         return -1;
-    set_operand(d, at, k);
+    draft_set(d, at, k);
     return 0;
 }
 
@@ -237,7 +236,7 @@ static int draw_tensor(struct draft *d, uint32_t at)
         k = draw_fresh(d, at, &shape);
     if (!k)
         return -1;
-    set_operand(d, at, k);
+    draft_set(d, at, k);
     return 0;
 }
 
@@ -280,7 +279,7 @@ static int draw_operand(struct draft *d, uint32_t at)
         d->drawn[at] = r->optional && at > 0;
         return d->drawn[at] ? 0 : -1;
     }
-    set_operand(d, at, d->in[at]);
+    draft_set(d, at, d->in[at]);
     return 0;
 }
 

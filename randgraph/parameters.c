@@ -271,6 +271,25 @@ static bool put_for(const struct parameter *p, const struct randgraph_options *o
     return o->support_digest != 0;
 }
 
+static int set_from(const struct parameter *p, struct randgraph_options *o, const char *value,
+                    struct why *w)
+{
+    (void) p;
+    REQUIRE(w, strlen(value) == 16 && strspn(value, "0123456789abcdef") == 16,
+            "expected the 16 hexadecimal digits of an example, found '%s'", value);
+    o->from_digest = strtoull(value, NULL, 16);
+    o->from = NULL;
+    return 0;
+}
+
+static bool put_from(const struct parameter *p, const struct randgraph_options *o,
+                     char value[RANDGRAPH_VALUE])
+{
+    (void) p;
+    snprintf(value, RANDGRAPH_VALUE, "%016" PRIx64, o->from_digest);
+    return o->from_digest != 0;
+}
+
 #define MEMBER(name) offsetof(struct randgraph_options, name)
 static const struct parameter table[] = {
     { "ops", set_ops, put_ops, 0, 1, MAX_OPS },
@@ -287,6 +306,7 @@ static const struct parameter table[] = {
     { .key = "weights", .set = set_weights, .put = put_weights },
     { .key = "ways", .set = set_share, .put = put_share, .member = MEMBER(ways) },
     { .key = "for", .set = set_for, .put = put_for },
+    { .key = "from", .set = set_from, .put = put_from },
 };
 #undef MEMBER
 

@@ -98,6 +98,10 @@ static int check(const struct randgraph_options *o, struct why *w)
         return why_fail(w, WHY_INVALID,
                         "the support set %016" PRIx64 " that the graph was drawn for is missing",
                         o->support_digest);
+    if (o->from_digest && !o->from)
+        return why_fail(w, WHY_INVALID,
+                        "the example %016" PRIx64 " that the graph is a mutation of is missing",
+                        o->from_digest);
     return 0;
 }
 
@@ -337,6 +341,8 @@ int randgraph_from(const struct randgraph_options *options, struct rng *r, struc
     struct builder b;
 
     TRY(check(&o, w));
+    if (o.from)
+        return mutate_example(&o, r, arena, ret_example, w);
     TRY(builder_begin(&b, &o, r, arena, w));
     if (o.support) {
         b.support = o.support;

@@ -105,6 +105,10 @@ struct randgraph_options {
      * graphs can be generated once the support is set. */
     const struct randgraph_support *support; /* NULL: any driver */
     uint64_t support_digest;                 /* randgraph_support_digest(support); 0: none */
+    /* The example that the graphs are mutations of, see below; NULL: none.  Of the other options
+     * only max_dim, max_level, values, ways and weights then count. */
+    const struct example *from;
+    uint64_t from_digest; /* randgraph_example_digest(from); 0: none */
 };
 extern const struct randgraph_options randgraph_default;
 
@@ -117,6 +121,22 @@ int randgraph_make(const struct randgraph_options *options, uint64_t seed, uint6
 /* The same with choices from r; the example has no name. */
 int randgraph_from(const struct randgraph_options *options, struct rng *r, struct arena *arena,
                    struct example *ret_example, struct why *w);
+
+/* ---- mutations (randgraph/mutate.c)
+ *
+ * With options.from a graph is that example with one to six changes: values of inputs and
+ * constants, sizes, attributes, element types, quantisation, lifetimes, omitted operands, outputs;
+ * operations replaced, added and removed.  Each change leaves a legal model that the reference
+ * computes, with results in the range of those of random graphs or, where the example's are larger,
+ * of its own. */
+
+/* Digest of model and inputs: what mutations depend on.  Names and expected values do not count.
+ * Never 0. */
+uint64_t randgraph_example_digest(const struct example *e);
+/* Whether the example can be mutated: it is legal at the options' feature level, all inputs have
+ * values, and the reference runs it. */
+int randgraph_check_from(const struct randgraph_options *options, const struct example *e,
+                         struct why *w);
 
 /* ---- what a driver supports (randgraph/support.c)
  *
@@ -206,9 +226,10 @@ void randgraph_support_count(const struct randgraph_support *s, uint32_t *ret_op
  *     random/v2/s7/i123
  *     random/v2/ops=3-5/op=ADD,RELU/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i123
  *     random/v2/for=ab12cd34ef567890/s7/i123
+ *     random/v2/from=12ab34cd56ef7890/s7/i123
  *
- * The last one has a digest of the support set that the graph was drawn for: what it is generated
- * from is the name and that set.
+ * The last two have a digest: of the support set that the graph was drawn for, of the example that
+ * it is a mutation of.  What they are generated from is the name and that set or example.
  * Each graph has exactly one name: lists are in the order of the catalogue.  Names need no quotes
  * in a shell. */
 

@@ -13,6 +13,7 @@
  *   parameters.c     options as text, names of graphs
  *   traits.c         what a call is like, as a driver's limits see it
  *   support.c, support_text.c   what a driver supports, learned from its answers, and as text
+ *   mutate*.c        mutations of a given example (mutate_internal.h)
  *
  * Every value is computed as soon as its operand is added.  So divisors can be kept away from zero,
  * square roots from negative numbers, and quantised results from saturating or being all equal. */
@@ -253,6 +254,8 @@ bool may_be_empty(const struct draft *d);
 /* Draws a call by the row.  primary: the value for row->role; NULL: that is drawn too. */
 int draft_call(struct builder *b, const struct row *row, struct graph_value *primary,
                struct draft *d);
+/* Sets operand `at`, also in d->call, which record draw functions read: images there are NHWC. */
+void draft_set(struct draft *d, uint32_t at, struct graph_value *k);
 /* Checks with op_bind() that the call is legal and within the feature level and size allowed. */
 int draft_bind(struct draft *d);
 
@@ -327,6 +330,10 @@ int grow_matching(struct builder *b, struct graph_value *from, const struct tens
 /* control_flow.c: adds an IF or WHILE that has `from` among its arguments; its first result has the
  * same type, shape and quantisation. */
 int grow_control(struct builder *b, struct graph_value *from, struct graph_value **ret_result);
+
+/* mutate.c: a mutation of o->from. */
+int mutate_example(const struct randgraph_options *o, struct rng *r, struct arena *arena,
+                   struct example *ret_example, struct why *w);
 
 /* finish.c */
 /* Makes a graph of the builder's operands and operations. */

@@ -218,7 +218,7 @@ int edit_settle(struct edit *c, struct why *w)
     REQUIRE(w, g->n_operations && g->n_inputs && g->n_outputs,
             "a model without operations, inputs or outputs");
     TRY(infer_shapes(c, w));
-    TRY(model_validate(&c->e.model, w));
+    TRY(model_prepare(&c->e.model, NULL, w)); /* that it can be executed has been seen */
     c->e.expected = arena_alloc(c->arena, g->n_outputs, sizeof *c->e.expected);
     if (!c->e.expected)
         return why_no_memory(w);

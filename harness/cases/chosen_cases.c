@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/cases/mutated.h"
 #include "harness/run/devices.h"
 #include "sim/hal/hal_convert.h"
 
@@ -65,6 +66,46 @@ void recorded_entry(const json_t *options, struct options *o)
         devices_enter(o->version = hal_version_by_name(entry));
 }
 
+static const char *keep_text(struct chosen_cases *c, size_t at, const json_t *text)
+{
+    return c->paths[at] = strdup(json_string_value(text) ? json_string_value(text) : "");
+}
+
+/* The examples of the recorded run, of the same files unless others are given. */
+static int use_from(struct chosen_cases *c, const json_t *from, struct why *w)
+{
+    struct options *o = &c->options;
+    const json_t *paths = json_object_get(from, "paths");
+    const char *digest = json_string_value(json_object_get(from, "digest"));
+    REQUIRE(w, from || !o->from.n,
+            "--failed: the random graphs of run %lld are not mutations: "
+            "--from cannot be given",
+            (long long) c->repeated.run);
+    if (!from)
+        return 0;
+    c->from_digest = digest ? strtoull(digest, NULL, 16) : 0;
+    if (o->from.n)
+        return 0;
+    c->paths = calloc(json_array_size(paths) + 1, sizeof *c->paths);
+    if (!c->paths)
+        return why_no_memory(w);
+    for (uint32_t i = 0; i < json_array_size(paths) && i < MAX_NAMES; i++)
+        if (!(o->from.name[o->from.n++] = keep_text(c, i, json_array_get(paths, i))))
+            return why_no_memory(w);
+    return 0;
+}
+
+int chosen_cases_check_from(struct chosen_cases *c, const struct cases *cases, struct why *w)
+{
+    const uint64_t digest = mutated_digest(cases);
+    REQUIRE(w, !c->from_digest || c->from_digest == digest,
+            "--failed: the examples of --from are not those of run %lld: a file is another one or "
+            "has changed",
+            (long long) c->repeated.run);
+    c->from_digest = digest;
+    return 0;
+}
+
 static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
 {
     struct options *o = &c->options;
@@ -81,14 +122,10 @@ static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
             "--failed: run %lld is of another version of the generator; this one is v%d",
             (long long) c->repeated.run, RANDGRAPH_VERSION);
     use_supports(&c->drawn, json_object_get(j, "for"));
+    TRY(use_from(c, json_object_get(j, "from"), w));
     o->seed = strtoull(seed, NULL, 10);
     o->count = (uint64_t) count;
     return recorded_graphs(o, graphs, &c->words, w);
-}
-
-static const char *keep_text(struct chosen_cases *c, size_t at, const json_t *text)
-{
-    return c->paths[at] = strdup(json_string_value(text) ? json_string_value(text) : "");
 }
 
 static int use_rules(struct chosen_cases *c, const json_t *j, struct why *w)
@@ -289,6 +326,11 @@ void chosen_cases_put_json(const struct chosen_cases *c, struct json_t *object)
     const struct options *o = &c->options;
     uint64_t unused;
     put_supports(&c->drawn, object);
+    if (c->from_digest)
+        json_object_set_new(
+            object, "from",
+            json_pack("{s:o, s:o}", "paths", names_json(&o->from), "digest",
+                      json_sprintf("%016llx", (unsigned long long) c->from_digest)));
     if (o->only.n > 1)
         json_object_set_new(object, "case", names_json(&o->only));
     else if (o->only.n)
@@ -324,6 +366,7 @@ void chosen_cases_put_command(const struct chosen_cases *c, struct buffer *b)
         buffer_puts(b, " --support ");
         buffer_put_quoted(b, c->options.support_file);
     }
+    put_names(b, "--from", &c->options.from);
     put_names(b, "--case", &c->options.only);
     put_names(b, "--cases", &c->options.lists);
     put_names(b, "--exclude", &c->options.exclude);

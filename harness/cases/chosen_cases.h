@@ -16,11 +16,14 @@ struct chosen_cases {
     struct recorded_run repeated; /* run 0: none */
     char *words, **paths;         /* what `options` points to */
     struct drawn_for drawn;       /* of random graphs */
+    uint64_t from_digest;         /* of the examples that they are mutations of; 0: of none */
 };
 
 /* Reads the lists and the recorded run.  0: cases can be chosen; 1: that run has no failures, which
  * is printed on stderr.  chosen_cases_done() follows in any case. */
 int chosen_cases_begin(struct chosen_cases *c, const struct options *o, struct why *w);
+/* For random graphs with --from: that a repeated run had the same examples. */
+int chosen_cases_check_from(struct chosen_cases *c, const struct cases *cases, struct why *w);
 /* Leaves the chosen ones of the cases.  A --case, or a line of --cases, that matches none of them
  * is WHY_INVALID, with the hint; so is a choice without any case. */
 int chosen_cases_select(struct chosen_cases *c, struct cases *cases, const char *hint,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/cases/mutated.h"
 #include "harness/check/json_value.h"
 #include "harness/cli/console.h"
 
@@ -64,6 +65,7 @@ int drawn_for_name(const struct options *o, struct cases *cases, struct why *w)
 {
     struct randgraph_support *set = NULL;
     char digest[SUPPORT_DIGEST], found[SUPPORT_DIGEST];
+    TRY(mutated_name(o, cases, w));
     if (!cases_are_random(cases) || !cases->graphs.support_digest)
         return 0;
     digest_text(cases->graphs.support_digest, digest);
@@ -182,6 +184,10 @@ int drawn_for_targets(struct drawn_for *d, const struct options *o, struct cases
                       struct why *w)
 {
     bool any = false;
+    if (o->from.n) {
+        TRY(mutated_examples(o, cases, w));
+        return check_graphs(d, cases, w);
+    }
     TRY(find_sets(d, o, w));
     for (uint32_t t = 0; t < d->n; t++) {
         d->use[t] = d->set[t];

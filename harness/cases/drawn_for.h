@@ -22,12 +22,13 @@ struct drawn_for {
 };
 
 /* Sets what the cases, random graphs of these options, are drawn for: --support, the recorded sets,
- * what the targets answer, or nothing with --no-probe.  d outlives the cases.  A target whose set
- * has no graph with these options gets graphs for any driver. */
+ * what the targets answer, or nothing with --no-probe and --from, with which they are mutations
+ * (harness/cases/mutated.h).  d outlives the cases.  A target whose set has no graph with these
+ * options gets graphs for any driver. */
 int drawn_for_targets(struct drawn_for *d, const struct options *o, struct cases *cases,
                       struct why *w);
-/* Finds the set that the name of a single random case has the digest of, if it has one: in
- * --support, else in the database.  WHY_INVALID: where it was looked for. */
+/* Finds what the name of a single random case has the digest of, if it has one: a support set in
+ * --support, else in the database; an example in --from.  WHY_INVALID: where it was looked for. */
 int drawn_for_name(const struct options *o, struct cases *cases, struct why *w);
 /* Keeps the sets in the database. */
 int drawn_for_keep(const struct drawn_for *d, struct results *r, struct why *w);

@@ -20,6 +20,11 @@ struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed,
 struct randgraph_options cases_graphs(const struct cases *c, uint64_t i)
 {
     struct randgraph_options o = c->graphs;
+    if (c->from_digest) {
+        uint64_t k = cases_index(c, i) % c->from->n;
+        o.from = &c->from->spec[k].example;
+        o.from_digest = c->from_digest[k];
+    }
     if (!c->n_supports)
         return o;
     o.support = c->support[cases_index(c, i) % c->n_supports];
@@ -39,6 +44,10 @@ void cases_done(struct cases *c)
     free(c->index);
     arena_free(c->arena);
     randgraph_support_free(c->own_support);
+    if (c->from)
+        cases_done(c->from);
+    free(c->from);
+    free(c->from_digest);
     *c = (struct cases){ 0 };
 }
 
@@ -416,14 +425,29 @@ static int fail_example(const struct spec_case *s, struct why *w)
                            : why_prefix(w, "%s", file);
 }
 
+static int check_legal(const struct example *e, const void *user, struct why *w)
+{
+    (void) user;
+    return model_prepare(&e->model, NULL, w) < 0 && w->code != WHY_UNSUPPORTED ? -1 : 0;
+}
+
 int cases_validate(struct cases *c, struct why *w)
+{
+    return cases_check(c, false, check_legal, NULL, w);
+}
+
+int cases_check(struct cases *c, bool lenient,
+                int (*check)(const struct example *e, const void *user, struct why *w),
+                const void *user, struct why *w)
 {
     uint64_t kept = 0;
     for (uint64_t i = 0; c->spec && i < c->n; i++) {
         const struct spec_case *s = &c->spec[i];
-        if (model_prepare(&s->example.model, NULL, w) < 0 && w->code != WHY_UNSUPPORTED) {
+        if (check(&s->example, user, w) < 0) {
             fail_example(s, w);
-            if (!s->may_be_bad || !is_bad_file(w))
+            bool is_left_out = lenient ? w->code != WHY_MEMORY && w->code != WHY_SYSTEM
+                                       : s->may_be_bad && is_bad_file(w);
+            if (!is_left_out)
                 return -1;
             TRY(keep_unloaded(c, s->file, w->text, w));
             continue;

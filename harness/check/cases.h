@@ -38,6 +38,11 @@ struct cases {
     const struct randgraph_support *const *support;
     uint32_t n_supports;
     struct randgraph_support *own_support; /* freed by cases_done(); may be NULL */
+    /* What the graphs are mutations of: case i of from->spec[i % from->n], the digest of which is
+     * from_digest[i % from->n].  NULL: of graphs.from, or of nothing.  Both are malloced, and freed
+     * by cases_done(). */
+    struct cases *from;
+    uint64_t *from_digest;
     uint64_t *index; /* after cases_select(): case i is graph or name index[i]; else NULL */
 };
 
@@ -70,6 +75,10 @@ int cases_open(struct cases *c, const char *what, const char *glob, struct why *
  * and its file added to `unloaded`.  Operations that the catalogue does not have are accepted.
  * Random graphs are not checked. */
 int cases_validate(struct cases *c, struct why *w);
+/* The same with another check of each example.  lenient: no example that fails it is an error. */
+int cases_check(struct cases *c, bool lenient,
+                int (*check)(const struct example *e, const void *user, struct why *w),
+                const void *user, struct why *w);
 void cases_done(struct cases *c);
 
 /* Leaves only the cases for which keep() is true, in their order. */

@@ -422,7 +422,7 @@ static void print_buckets(const struct summary *s)
         buffer_put_quoted(&command, s->target[b->target]);
         if (s->entry)
             buffer_printf(&command, " --hal %s", hal_version_name(s->entry));
-        bool is_alone = !strncmp(b->first, "random/", 7) && !strstr(b->first, "/for=");
+        bool is_alone = !strncmp(b->first, "random/", 7) && !name_needs_more(b->first);
         if (s->db && !is_alone) { /* its name is not enough */
             buffer_puts(&command, " --db ");
             buffer_put_quoted(&command, s->db);

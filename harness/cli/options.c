@@ -284,6 +284,11 @@ static int set_exclude(struct options *o, const char *value, struct why *w)
     return add_name(&o->exclude, value, "NAME", w);
 }
 
+static int set_from(struct options *o, const char *value, struct why *w)
+{
+    return add_name(&o->from, value, "PATH", w);
+}
+
 static int set_list(struct options *o, const char *value, struct why *w)
 {
     return add_name(&o->lists, value, "FILE", w);
@@ -477,6 +482,10 @@ static const struct option_row rows[] = {
       CMD_RANDOM | CMD_REPLAY | CMD_EXPLAIN | CMD_DUMP | CMD_LEVELS | CMD_SHRINK,
       "draw graphs for this support set, which 'halcyon probe' writes", MEMBER(support_file),
       .value = VALUE_FILE },
+    { "from", 0, "PATH", CMD_RANDOM | CMD_REPLAY | CMD_EXPLAIN | CMD_DUMP | CMD_LEVELS | CMD_SHRINK,
+      "the graphs are mutations of the examples of this file, or of all in a folder; may be "
+      "repeated",
+      set_from, .value = VALUE_FILE, .repeats = true },
     { "level", 0, "L", CMD_RANDOM, "highest feature level that a graph may need, 1 to 8",
       set_level },
     { "values", 0, "PROFILE", CMD_RANDOM,
@@ -879,10 +888,14 @@ void options_put_memory_limit(struct buffer *b, const struct options *o)
         buffer_printf(b, " --memory-limit %lluM", (unsigned long long) (o->memory_limit >> 20));
 }
 
+bool name_needs_more(const char *name)
+{
+    return !strncmp(name, "random/", 7) && (strstr(name, "/for=") || strstr(name, "/from="));
+}
+
 void options_put_support(struct buffer *b, const struct options *o, const char *name)
 {
-    if (strncmp(name, "random/", 7) != 0 || !strstr(name, "/for=") ||
-        !(o->support_file || o->db_given))
+    if (!name_needs_more(name) || !(o->support_file || o->db_given))
         return;
     buffer_puts(b, o->support_file ? " --support " : " --db ");
     buffer_put_quoted(b, o->support_file ? o->support_file : o->db);

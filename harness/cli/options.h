@@ -49,6 +49,7 @@ struct options {
     struct randgraph_options graphs;
     const char *support_file; /* the support set to draw for; NULL: each target is asked */
     bool no_probe;            /* no target is asked */
+    struct option_names from; /* files of examples that the graphs are mutations of */
     bool graphs_given;        /* a generator's option (--ops, --types, ...) is not the default */
     bool plan_given;          /* --seed or --count was given */
     const char *case_glob;    /* of commands about one case; NULL: every case */
@@ -192,8 +193,10 @@ void options_put_rules(struct buffer *b, const struct options *o);
 /* Appends " --memory-limit 2G", or nothing where none is given. */
 void options_put_memory_limit(struct buffer *b, const struct options *o);
 
-/* Appends the option, where one is needed, with which replay finds the support set that the random
- * case of that name was drawn for. */
+/* Whether the name of a random case has a digest of what else it is generated from. */
+bool name_needs_more(const char *name);
+/* Appends the option, where one is needed, with which replay finds that: the support set that the
+ * case was drawn for, or the spec that the database has of it. */
 void options_put_support(struct buffer *b, const struct options *o, const char *name);
 
 /* Prints "halcyon COMMAND: text" to stderr and returns the exit status for the reason's code:

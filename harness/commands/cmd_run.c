@@ -78,6 +78,7 @@ static int make_random(struct chosen_cases *c, struct cases *cases, struct why *
     *cases = cases_random(&o->graphs, o->seed, 0, o->count);
     REQUIRE(w, o->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
     TRY(drawn_for_targets(&c->drawn, o, cases, w));
+    TRY(chosen_cases_check_from(c, cases, w));
     cases_name(cases, 0, first);
     cases_name(cases, o->count - 1, last);
     snprintf(hint, sizeof hint, " of %s to %s", first, last);
