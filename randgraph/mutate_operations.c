@@ -93,7 +93,8 @@ static bool begin_growth(struct mutation *m, const struct edit *e, int32_t only)
         if (!k)
             return false;
         k->t = input >= 0 ? e->e.in[input] : operand_constant(o) ? o->tensor : m->value[i];
-        bool is_known = k->t.data && k->t.dtype < DT_COUNT && dtype_info[k->t.dtype].tensor;
+        bool is_known = k->t.data && k->t.dtype < DT_COUNT && dtype_info[k->t.dtype].tensor &&
+                        tensor_count(&k->t);
         if (!k->t.data)
             k->t = o->tensor;
         k->result = o->life == LIFE_TEMPORARY || o->life == LIFE_OUTPUT;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/cli/console.h"
+#include "golden/base/text_escape.h"
 
 static int load(const struct options *o, struct cases **ret, struct why *w)
 {
@@ -42,6 +42,23 @@ static int check_options(const struct options *o, struct why *w)
     return 0;
 }
 
+/* The examples of which there are no mutations. */
+static void print_left_out(const struct options *o, const struct cases *from)
+{
+    const size_t most = o->verbosity > 0 ? SIZE_MAX : 10;
+    if (!from->n_unloaded || o->verbosity < 0)
+        return;
+    fprintf(stderr, "halcyon %s: --from: without %zu examples or files:\n", o->command,
+            from->n_unloaded);
+    for (size_t i = 0; i < from->n_unloaded && i < most; i++) {
+        fputs("    ", stderr);
+        text_put(stderr, TEXT_TERMINAL, from->unloaded[i].why, 0);
+        putc('\n', stderr);
+    }
+    if (from->n_unloaded > most)
+        fprintf(stderr, "    ... and %zu more (-v shows all)\n", from->n_unloaded - most);
+}
+
 static int check_example(const struct example *e, const void *user, struct why *w)
 {
     return randgraph_check_from(user, e, w);
@@ -56,8 +73,10 @@ int mutated_examples(const struct options *o, struct cases *cases, struct why *w
     TRY(load(o, &from, w));
     cases->from = from;
     TRY(cases_check(from, true, check_example, &o->graphs, w));
-    console_unloaded(from, stderr);
-    REQUIRE(w, from->n, "--from: no example can be mutated");
+    if (from->n)
+        print_left_out(o, from);
+    REQUIRE(w, from->n, "--from: no example can be mutated: %.400s",
+            from->n_unloaded ? from->unloaded[0].why : "there is none");
     cases->from_digest = calloc(from->n, sizeof *cases->from_digest);
     if (!cases->from_digest)
         return why_no_memory(w);

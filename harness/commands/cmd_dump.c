@@ -6,6 +6,7 @@
 #include "golden/base/output_file.h"
 #include "golden/base/text_escape.h"
 #include "harness/cases/drawn_for.h"
+#include "harness/cases/found_case.h"
 #include "harness/check/buffer.h"
 #include "harness/check/cases.h"
 #include "harness/cli/console.h"
@@ -97,11 +98,23 @@ static int put_cases(const struct options *o, const struct cases *c, FILE *to, s
     return failed;
 }
 
-static int dump(const struct options *o, struct cases *c, struct why *w)
+/* A mutation without the file that it comes from is what the database has of it. */
+static int open_cases(struct found_case *p, struct why *w)
 {
+    const struct options *o = p->o;
+    TRY(cases_open(&p->cases, o->argument[0], o->case_glob, w));
+    if (!p->cases.graphs.from_digest || o->from.n)
+        return drawn_for_name(o, &p->cases, w);
+    cases_done(&p->cases);
+    return found_case_find(p, w);
+}
+
+static int dump(struct found_case *p, struct why *w)
+{
+    const struct options *o = p->o;
+    struct cases *c = &p->cases;
     TRY(options_expect(o, 1, 1, "PATH", w));
-    TRY(cases_open(c, o->argument[0], o->case_glob, w));
-    TRY(drawn_for_name(o, c, w));
+    TRY(open_cases(p, w));
     console_unloaded(c, stderr);
     TRY(choose(o, c, w));
     char *text = NULL;
@@ -120,10 +133,10 @@ static int dump(const struct options *o, struct cases *c, struct why *w)
 
 int cmd_dump(const struct options *o)
 {
-    struct cases cases = { 0 };
+    struct found_case p = { .o = o, .effective = *o };
     struct why why = { 0 };
-    int failed = dump(o, &cases, &why);
-    int status = failed < 0 ? print_error(o, &why) : unloaded_status(o, &cases, EXIT_CONFORMING);
-    cases_done(&cases);
+    int failed = dump(&p, &why);
+    int status = failed < 0 ? print_error(o, &why) : unloaded_status(o, &p.cases, EXIT_CONFORMING);
+    found_case_done(&p);
     return status;
 }
