@@ -5,19 +5,30 @@
 
 #include "randgraph/mutate_internal.h"
 
-enum { TRIES_MUTATION = 60, TRIES_ATTRIBUTE = 4, MOST_MUTATIONS = 6 };
+enum { TRIES_MUTATION = 60, TRIES_VALUES = 4, TRIES_ATTRIBUTE = 4, MOST_MUTATIONS = 6 };
+enum { KIND_VALUES }; /* index in the table */
 static const double limit_float = 1e6, limit_half = 1e4, limit_integer = 0x1p30;
 
-/* Shares of the mutations, relative to each other. */
+/* Shares of the mutations, relative to each other.  few: with few outcomes for a small example;
+ * such mutations alone are followed by one of values. */
 static const struct {
     mutate *apply;
     uint32_t weight;
+    bool few;
 } table[] = {
-    { mutate_values, 24 },  { mutate_attributes, 20 },  { mutate_sizes, 16 },
-    { mutate_types, 8 },    { mutate_quantisation, 8 }, { mutate_lifetime, 6 },
-    { mutate_optional, 5 }, { mutate_replaced, 6 },     { mutate_appended, 8 },
-    { mutate_inserted, 6 }, { mutate_outputs, 4 },      { mutate_removed, 4 },
-    { mutate_relaxed, 2 },
+    [KIND_VALUES] = { mutate_values, 24, false },
+    { mutate_attributes, 20, true },
+    { mutate_sizes, 16, false },
+    { mutate_types, 8, true },
+    { mutate_quantisation, 8, false },
+    { mutate_lifetime, 6, true },
+    { mutate_optional, 5, true },
+    { mutate_replaced, 6, true },
+    { mutate_appended, 8, false },
+    { mutate_inserted, 6, false },
+    { mutate_outputs, 4, true },
+    { mutate_removed, 4, true },
+    { mutate_relaxed, 2, true },
 };
 
 /* ---- calls of the example as if they were being drawn */
@@ -302,7 +313,7 @@ struct progress {
     struct observed state; /* of it */
     double largest;        /* as observed.largest, that is allowed */
     size_t elements;       /* likewise */
-    uint64_t digest[1 + MOST_MUTATIONS];
+    uint64_t digest[2 + MOST_MUTATIONS];
     uint32_t n;
 };
 
@@ -337,20 +348,16 @@ static void draw_profiles(struct builder *b, const struct model *m)
 }
 
 /* One try.  False: to be drawn again; nothing has changed. */
-static bool try_mutation(struct progress *p)
+static bool try_mutation(struct progress *p, uint32_t kind)
 {
-    uint32_t weight[COUNT(table)];
     struct arena_mark mark = arena_mark(p->m.b.arena);
     struct builder *b = &p->m.b, before = *b;
     struct edit next;
     struct observed state;
     struct why why;
-    for (int i = 0; i < COUNT(table); i++)
-        weight[i] = table[i].weight;
     p->m.from = &p->best;
     p->m.value = p->state.value;
     draw_profiles(b, &p->best.e.model);
-    uint32_t kind = draw_weighted(b->rng, weight, COUNT(table));
     if (edit_copy(&p->best.e, b->arena, &next, &why) == 0 && table[kind].apply(&p->m, &next)) {
         int level = settle(&next, &state, &why);
         if (level >= 0 && is_acceptable(p, &next, &state, level)) {
@@ -383,6 +390,14 @@ static int begin(struct progress *p, const struct randgraph_options *o, struct a
     return 0;
 }
 
+static uint32_t draw_kind(struct rng *r)
+{
+    uint32_t weight[COUNT(table)];
+    for (int i = 0; i < COUNT(table); i++)
+        weight[i] = table[i].weight;
+    return draw_weighted(r, weight, COUNT(table));
+}
+
 static uint32_t draw_number(struct rng *r)
 {
     uint32_t n = 1;
@@ -402,9 +417,16 @@ int mutate_example(const struct randgraph_options *o, struct rng *r, struct aren
     p.m.b.weights = &weights;
     int failed = begin(&p, o, arena, w);
     uint32_t wanted = draw_number(r);
-    for (int i = 0; !failed && i < TRIES_MUTATION && (p.n < wanted || !p.n); i++)
-        if (try_mutation(&p))
+    bool few = true;
+    for (int i = 0; !failed && i < TRIES_MUTATION && p.n < wanted; i++) {
+        uint32_t kind = draw_kind(r);
+        if (try_mutation(&p, kind)) {
+            few = few && table[kind].few;
             i = 0;
+        }
+    }
+    for (int i = 0; !failed && few && i < TRIES_VALUES && !try_mutation(&p, KIND_VALUES); i++)
+        continue;
     arena_free(p.m.b.scratch);
     if (failed)
         return why_prefix(w, "%s: cannot be mutated", o->from->name ? o->from->name : "example");

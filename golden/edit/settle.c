@@ -213,10 +213,11 @@ static int infer_shapes(struct edit *c, struct why *w)
 int edit_settle(struct edit *c, struct why *w)
 {
     struct graph *g = &c->e.model.graph[0];
+    const bool has_inputs = g->n_inputs;
     if (tidy(c) < 0)
         return why_no_memory(w);
-    REQUIRE(w, g->n_operations && g->n_inputs && g->n_outputs,
-            "a model without operations, inputs or outputs");
+    REQUIRE(w, g->n_operations && g->n_outputs && (g->n_inputs || !has_inputs),
+            "nothing is left of the operations, inputs or outputs");
     TRY(infer_shapes(c, w));
     TRY(model_prepare(&c->e.model, NULL, w)); /* that it can be executed has been seen */
     c->e.expected = arena_alloc(c->arena, g->n_outputs, sizeof *c->e.expected);

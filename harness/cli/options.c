@@ -851,56 +851,6 @@ int options_expect(const struct options *o, int least, int most, const char *wha
     return 0;
 }
 
-void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs)
-{
-    char value[RANDGRAPH_VALUE];
-    const char *key;
-    for (int i = 0; (key = randgraph_next(graphs, &i, value));)
-        buffer_printf(b, " --%s %s", key, value);
-}
-
-void options_put_hal(struct buffer *b, const struct options *o)
-{
-    if (o->all_versions || o->version)
-        buffer_printf(b, " --hal %s", o->all_versions ? "all" : hal_version_name(o->version));
-}
-
-void options_put_rules(struct buffer *b, const struct options *o)
-{
-    for (uint32_t i = 0; i < o->n_suites; i++) {
-        buffer_puts(b, " --suite ");
-        buffer_put_quoted(b, o->suite[i]);
-    }
-    options_put_hal(b, o);
-    if (o->seed != DEFAULT_SEED && strcmp(o->command, "conform") == 0)
-        buffer_printf(b, " --seed %llu", (unsigned long long) o->seed);
-    if (o->stress < DEFAULT_STRESS || o->stress > DEFAULT_STRESS)
-        buffer_printf(b, " --stress %g", o->stress);
-    if (o->models) {
-        buffer_puts(b, " --models ");
-        buffer_put_quoted(b, o->models);
-    }
-}
-
-void options_put_memory_limit(struct buffer *b, const struct options *o)
-{
-    if (o->memory_limit)
-        buffer_printf(b, " --memory-limit %lluM", (unsigned long long) (o->memory_limit >> 20));
-}
-
-bool name_needs_more(const char *name)
-{
-    return !strncmp(name, "random/", 7) && (strstr(name, "/for=") || strstr(name, "/from="));
-}
-
-void options_put_support(struct buffer *b, const struct options *o, const char *name)
-{
-    if (!name_needs_more(name) || !(o->support_file || o->db_given))
-        return;
-    buffer_puts(b, o->support_file ? " --support " : " --db ");
-    buffer_put_quoted(b, o->support_file ? o->support_file : o->db);
-}
-
 int print_error(const struct options *o, const struct why *w)
 {
     fprintf(stderr, "halcyon %s: ", o->command);
