@@ -31,6 +31,8 @@ const struct command command_table[] = {
       "--op CONV_2D,ADD --op RELU draws graphs of these operations, --hal V graphs of what HAL V "
       "has,\n"
       "which are run through its entry points.\n"
+      "--from PATH runs mutations of given models instead: values, sizes, attributes, types and\n"
+      "operations of each are changed at random.\n"
       "Results are judged against the reference, within an error bound computed for each element\n"
       "(bound). Verdicts are written to the results database.",
       cmd_random },
