@@ -1,6 +1,7 @@
 /* Adds operations: chooses a value, then an operation that can consume it, then draws the call. */
 #include <string.h>
 
+#include "randgraph/coverage_internal.h"
 #include "randgraph/randgraph_internal.h"
 
 enum { TRIES_ROW = 16, TRIES_STEP = 40, FEW_KEEPERS = 8, SURE_OPERANDS = 8 };
@@ -63,6 +64,8 @@ static const struct op_rows *pick_any(struct builder *b, const struct op_list *l
     for (uint32_t i = 0; i < list->n && only; i++)
         if (list->op[i].op == only)
             return &list->op[i];
+    if (b->options->steering && !only)
+        return steer_op(b, list);
     for (int i = 0; i < TRIES_ROW && list->n && !only; i++) {
         const struct op_rows *rows = &list->op[below_varied(b, list->n)];
         if (accept_weight(b, rows->op))
@@ -79,6 +82,23 @@ static const struct op_rows *pick_op(struct builder *b, const struct op_list *li
     if (rows && rows->op->error.kind != ERROR_DOT && rng_percent(b->rng, b->weights->dots))
         return pick_any(b, list);
     return rows;
+}
+
+static const struct row *pick_among(struct builder *b, const struct op_rows *rows)
+{
+    if (!rows)
+        return NULL;
+    return b->options->steering ? steer_row(b, rows) : &rows->row[below_varied(b, rows->n)];
+}
+
+/* The operation that has written the value; NULL: none. */
+static const struct op *writer_of(const struct builder *b, const struct graph_value *k)
+{
+    for (uint32_t i = 0; i < b->n_operations; i++)
+        for (uint32_t n = 0; n < b->operation[i].n_out; n++)
+            if (k && (int64_t) b->operation[i].out[n] == k->at)
+                return op_find(b->operation[i].code);
+    return NULL;
 }
 
 static enum dtype result_type(const struct row *row)
@@ -107,6 +127,7 @@ static const struct row *pick_row(struct builder *b, const struct graph_value *k
     bool several = (b->types & (b->types - 1)) != 0;
     uint32_t n_bridges = b->rows->bridge[type].n;
 
+    b->follows = b->options->steering ? writer_of(b, k) : NULL;
     if (several && rng_percent(b->rng, b->weights->bridge))
         for (int i = 0; i < TRIES_ROW && n_bridges; i++) {
             const struct row *row = b->rows->bridge[type].row[below_varied(b, n_bridges)];
@@ -114,8 +135,7 @@ static const struct row *pick_row(struct builder *b, const struct graph_value *k
                 return row;
         }
     for (int i = 0; i < TRIES_ROW; i++) {
-        const struct op_rows *rows = pick_op(b, &b->rows->by_type[type]);
-        const struct row *row = rows ? &rows->row[below_varied(b, rows->n)] : NULL;
+        const struct row *row = pick_among(b, pick_op(b, &b->rows->by_type[type]));
         if (row && row_fits(b, row, k))
             return row;
     }
@@ -147,11 +167,13 @@ static const struct row *pick_first(struct builder *b)
     uint32_t types = b->first ? types_of_first(b, b->first) : 0;
     enum dtype type = pick_type(b, types ? types : b->types);
 
+    b->follows = NULL;
     if (b->forced)
         return b->forced;
+    if (b->first && b->first_row && b->n_operations != b->edge)
+        return b->first_row;
     for (int i = 0; i < TRIES_ROW; i++) {
-        const struct op_rows *rows = pick_op(b, &b->rows->first[type]);
-        const struct row *row = rows ? &rows->row[below_varied(b, rows->n)] : NULL;
+        const struct row *row = pick_among(b, pick_op(b, &b->rows->first[type]));
         if (row && row->level <= b->options->max_level)
             return row;
     }
@@ -170,7 +192,9 @@ static int try_step(struct builder *b)
         return -1;
     struct arena_mark mark = arena_mark(b->arena);
     b->rng->drawer.empty = b->empty && (!b->n_operations || rng_percent(b->rng, 25));
-    if (draft_call(b, row, k, &d) < 0 || (!b->traits && draft_compute(&d, NULL) < 0)) {
+    if (draft_call(b, row, k, &d) < 0 ||
+        (b->options->steering && !b->lenient && !steer_keeps(&d)) ||
+        (!b->traits && draft_compute(&d, NULL) < 0)) {
         arena_rewind(b->arena, mark);
         return -1;
     }
@@ -269,6 +293,8 @@ const struct op *grow_any(struct builder *b)
 /* Any operation; NULL: none that can be drawn was found. */
 static const struct op *pick_next(struct builder *b)
 {
+    if (b->options->steering)
+        return steer_first(b);
     for (int i = 0; i < TRIES_ROW; i++) {
         const struct op *op = grow_any(b);
         if (types_of_first(b, op) && randgraph_weight_of(b->weights, op))

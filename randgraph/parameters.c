@@ -252,42 +252,25 @@ static bool put_weights(const struct parameter *p, const struct randgraph_option
     return digest != randgraph_weights_digest(&randgraph_weights_default);
 }
 
-static int set_for(const struct parameter *p, struct randgraph_options *o, const char *value,
-                   struct why *w)
+/* The digest of a set that graphs are drawn for or by; the set is to be found by it. */
+static int set_digest(const struct parameter *p, struct randgraph_options *o, const char *value,
+                      struct why *w)
 {
-    (void) p;
+    uint64_t digest;
     REQUIRE(w, strlen(value) == 16 && strspn(value, "0123456789abcdef") == 16,
-            "expected the 16 hexadecimal digits of a support set, found '%s'", value);
-    o->support_digest = strtoull(value, NULL, 16);
-    o->support = NULL;
+            "expected the 16 hexadecimal digits of a digest, found '%s'", value);
+    digest = strtoull(value, NULL, 16);
+    memcpy((char *) o + p->member, &digest, sizeof digest);
     return 0;
 }
 
-static bool put_for(const struct parameter *p, const struct randgraph_options *o,
-                    char value[RANDGRAPH_VALUE])
+static bool put_digest(const struct parameter *p, const struct randgraph_options *o,
+                       char value[RANDGRAPH_VALUE])
 {
-    (void) p;
-    snprintf(value, RANDGRAPH_VALUE, "%016" PRIx64, o->support_digest);
-    return o->support_digest != 0;
-}
-
-static int set_from(const struct parameter *p, struct randgraph_options *o, const char *value,
-                    struct why *w)
-{
-    (void) p;
-    REQUIRE(w, strlen(value) == 16 && strspn(value, "0123456789abcdef") == 16,
-            "expected the 16 hexadecimal digits of an example, found '%s'", value);
-    o->from_digest = strtoull(value, NULL, 16);
-    o->from = NULL;
-    return 0;
-}
-
-static bool put_from(const struct parameter *p, const struct randgraph_options *o,
-                     char value[RANDGRAPH_VALUE])
-{
-    (void) p;
-    snprintf(value, RANDGRAPH_VALUE, "%016" PRIx64, o->from_digest);
-    return o->from_digest != 0;
+    uint64_t digest;
+    memcpy(&digest, (const char *) o + p->member, sizeof digest);
+    snprintf(value, RANDGRAPH_VALUE, "%016" PRIx64, digest);
+    return digest != 0;
 }
 
 #define MEMBER(name) offsetof(struct randgraph_options, name)
@@ -305,8 +288,9 @@ static const struct parameter table[] = {
     { .key = "control-flow", .set = set_share, .put = put_share, .member = MEMBER(control_flow) },
     { .key = "weights", .set = set_weights, .put = put_weights },
     { .key = "ways", .set = set_share, .put = put_share, .member = MEMBER(ways) },
-    { .key = "for", .set = set_for, .put = put_for },
-    { .key = "from", .set = set_from, .put = put_from },
+    { .key = "for", .set = set_digest, .put = put_digest, .member = MEMBER(support_digest) },
+    { .key = "cov", .set = set_digest, .put = put_digest, .member = MEMBER(steering_digest) },
+    { .key = "from", .set = set_digest, .put = put_digest, .member = MEMBER(from_digest) },
 };
 #undef MEMBER
 

@@ -1,6 +1,7 @@
 /* One example: checks the options, draws the element types, builds the graph, names it. */
 #include <inttypes.h>
 
+#include "randgraph/coverage_internal.h"
 #include "randgraph/randgraph_internal.h"
 
 enum { usual_elements = 4096, short_length = 5 };
@@ -66,7 +67,9 @@ static uint32_t draw_types(struct builder *b)
         { UINT32_MAX, w->theme_all },
     };
     uint32_t usable = types_to_begin(b, b->only), sum = 0;
-    uint32_t begin = b->first ? types_to_begin(b, b->first) : usable;
+    uint32_t begin = !b->first      ? usable
+                     : b->first_row ? 1u << b->first_type
+                                    : types_to_begin(b, b->first);
 
     if (begin == 0) /* not under these options */
         begin = usable;
@@ -102,6 +105,10 @@ static int check(const struct randgraph_options *o, struct why *w)
         return why_fail(w, WHY_INVALID,
                         "the example %016" PRIx64 " that the graph is a mutation of is missing",
                         o->from_digest);
+    if (o->steering_digest && !o->steering)
+        return why_fail(w, WHY_INVALID,
+                        "the steering set %016" PRIx64 " that the graph was drawn by is missing",
+                        o->steering_digest);
     return 0;
 }
 
@@ -145,6 +152,8 @@ static uint32_t draw_length(struct builder *b)
 /* The first operation, any that is supported, except those of weight 0. */
 static const struct op *draw_first(struct builder *b)
 {
+    if (b->options->steering)
+        return steer_first(b);
     const struct op *op = grow_any(b);
 
     for (int i = 0; b->support && !types_to_begin(b, op) && i < TRIES_FIRST; i++)

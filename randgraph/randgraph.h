@@ -81,6 +81,7 @@ uint32_t randgraph_ops_count(const struct randgraph_ops *s);
 struct randgraph_ops randgraph_only(const char *name);
 
 struct randgraph_support;
+struct randgraph_steering; /* randgraph/coverage.h */
 
 struct randgraph_options {
     uint32_t min_ops, max_ops; /* operations of the main graph: 1..100 */
@@ -103,8 +104,10 @@ struct randgraph_options {
     bool extremes;
     /* What the graphs are drawn for.  A digest without the support that has it is that of a name;
      * graphs can be generated once the support is set. */
-    const struct randgraph_support *support; /* NULL: any driver */
-    uint64_t support_digest;                 /* randgraph_support_digest(support); 0: none */
+    const struct randgraph_support *support;   /* NULL: any driver */
+    uint64_t support_digest;                   /* randgraph_support_digest(support); 0: none */
+    const struct randgraph_steering *steering; /* weights by coverage, likewise; NULL: none */
+    uint64_t steering_digest;                  /* randgraph_steering_digest(steering); 0: none */
     /* The example that the graphs are mutations of, see below; NULL: none.  Of the other options
      * only max_dim, max_level, values, ways and weights then count. */
     const struct example *from;
@@ -226,10 +229,12 @@ void randgraph_support_count(const struct randgraph_support *s, uint32_t *ret_op
  *     random/v2/s7/i123
  *     random/v2/ops=3-5/op=ADD,RELU/types=TENSOR_FLOAT32,TENSOR_INT32/max-dim=4/level=2/s7/i123
  *     random/v2/for=ab12cd34ef567890/s7/i123
+ *     random/v2/for=ab12cd34ef567890/cov=1234567890abcdef/s7/i123
  *     random/v2/from=12ab34cd56ef7890/s7/i123
  *
- * The last two have a digest: of the support set that the graph was drawn for, of the example that
- * it is a mutation of.  What they are generated from is the name and that set or example.
+ * The last ones have digests: of the support set that the graph was drawn for, of the steering set
+ * that it was drawn by, of the example that it is a mutation of.  What they are generated from is
+ * the name and those sets or that example.
  * Each graph has exactly one name: lists are in the order of the catalogue.  Names need no quotes
  * in a shell. */
 

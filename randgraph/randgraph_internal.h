@@ -12,6 +12,7 @@
  *   finish.c         outputs, unknown dimensions, memory pools: the finished model
  *   parameters.c     options as text, names of graphs
  *   traits.c         what a call is like, as a driver's limits see it
+ *   coverage_internal.h   counts of calls, and weights by them
  *   support.c, support_text.c   what a driver supports, learned from its answers, and as text
  *   mutate*.c        mutations of a given example (mutate_internal.h)
  *
@@ -123,6 +124,9 @@ struct builder {
     bool only_control;            /* the main graph consists of IF and WHILE */
     bool branches, loops;         /* IF and WHILE may be drawn, where control flow is */
     const struct op *first;       /* the next operation, if it can be drawn; NULL: any */
+    const struct row *first_row;  /* the row of b->first, drawn by steering; NULL: any */
+    enum dtype first_type;        /* of first_row */
+    const struct op *follows;     /* with steering: what wrote the value that is read; or NULL */
     uint32_t most_weight;         /* largest weight of an operation */
     uint32_t attempt;             /* varies repeated choices when a fuzzer's bytes are used up */
     bool lenient;                 /* results whose elements are all equal are kept */
