@@ -8,6 +8,7 @@
 
 #include "harness/cases/mutated.h"
 #include "harness/run/devices.h"
+#include "randgraph/coverage.h"
 #include "sim/hal/hal_convert.h"
 
 /* ---- the run that --failed repeats */
@@ -55,7 +56,7 @@ static void use_supports(struct drawn_for *d, const json_t *digests)
     d->n = 0;
     for (size_t i = 0; i < json_array_size(digests) && i < MAX_TARGETS; i++) {
         const char *digest = json_string_value(json_array_get(digests, i));
-        snprintf(d->digest[d->n++], SUPPORT_DIGEST, "%s", digest ? digest : "");
+        snprintf(d->digest[d->n++], SET_DIGEST, "%s", digest ? digest : "");
     }
 }
 
@@ -112,9 +113,9 @@ static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
     const char *seed = json_string_value(json_object_get(j, "seed"));
     const char *graphs = json_string_value(json_object_get(j, "graphs"));
     json_int_t count = json_integer_value(json_object_get(j, "count"));
-    REQUIRE(w, !o->plan_given && !o->graphs_given && !o->support_file && !o->no_probe,
-            "--failed: the random graphs are those of run %lld; --seed, --count and options of the "
-            "generator cannot be given",
+    REQUIRE(w, !o->plan_given && !o->graphs_given && !o->support_file && !o->no_probe && !o->steer,
+            "--failed: the random graphs are those of run %lld; --seed, --count, --steer and "
+            "options of the generator cannot be given",
             (long long) c->repeated.run);
     REQUIRE(w, seed && graphs && count > 0, "%s: run %lld has no options of random graphs", o->db,
             (long long) c->repeated.run);
@@ -123,6 +124,7 @@ static int use_graphs(struct chosen_cases *c, const json_t *j, struct why *w)
             (long long) c->repeated.run, RANDGRAPH_VERSION);
     use_supports(&c->drawn, json_object_get(j, "for"));
     TRY(use_from(c, json_object_get(j, "from"), w));
+    drawn_for_use_steering(&c->drawn, json_object_get(j, "cov"));
     o->seed = strtoull(seed, NULL, 10);
     o->count = (uint64_t) count;
     return recorded_graphs(o, graphs, &c->words, w);
@@ -319,6 +321,20 @@ static void put_supports(const struct drawn_for *d, json_t *object)
     json_decref(list);
 }
 
+/* What they are drawn by, likewise. */
+static void put_steering(const struct drawn_for *d, json_t *object)
+{
+    json_t *list = d->n_steering ? json_array() : NULL;
+    for (uint32_t t = 0; t < d->n_steering; t++)
+        json_array_append_new(
+            list, d->steering[t]
+                      ? json_sprintf("%016llx",
+                                     (unsigned long long) randgraph_steering_digest(d->steering[t]))
+                      : json_null());
+    if (list)
+        json_object_set_new(object, "cov", list);
+}
+
 /* "case" is null or a string where it was given once at most, as it always was before it could be
  * repeated. */
 void chosen_cases_put_json(const struct chosen_cases *c, struct json_t *object)
@@ -331,6 +347,7 @@ void chosen_cases_put_json(const struct chosen_cases *c, struct json_t *object)
             object, "from",
             json_pack("{s:o, s:o}", "paths", names_json(&o->from), "digest",
                       json_sprintf("%016llx", (unsigned long long) c->from_digest)));
+    put_steering(&c->drawn, object);
     if (o->only.n > 1)
         json_object_set_new(object, "case", names_json(&o->only));
     else if (o->only.n)
@@ -362,6 +379,8 @@ void chosen_cases_put_command(const struct chosen_cases *c, struct buffer *b)
 {
     if (c->options.no_probe)
         buffer_puts(b, " --no-probe");
+    if (c->options.steer)
+        buffer_puts(b, " --steer");
     if (c->options.support_file) {
         buffer_puts(b, " --support ");
         buffer_put_quoted(b, c->options.support_file);

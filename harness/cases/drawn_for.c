@@ -11,12 +11,13 @@
 
 #include "golden/base/text_escape.h"
 #include "harness/cases/mutated.h"
+#include "harness/cases/steered.h"
 #include "harness/check/json_value.h"
 #include "harness/cli/console.h"
 
-static void digest_text(uint64_t digest, char text[SUPPORT_DIGEST])
+static void digest_text(uint64_t digest, char text[SET_DIGEST])
 {
-    snprintf(text, SUPPORT_DIGEST, "%016" PRIx64, digest);
+    snprintf(text, SET_DIGEST, "%016" PRIx64, digest);
 }
 
 /* ---- from a file, from the database */
@@ -53,7 +54,7 @@ static int read_database(const char *path, const char *digest, struct randgraph_
     if (access(path, F_OK) != 0)
         return 0;
     TRY(results_open(path, RESULTS_READ, &r, w));
-    int found = results_find_support(r, digest, &text, w);
+    int found = results_find_set(r, SET_SUPPORT, digest, &text, w);
     results_close(r);
     if (found == 1 && randgraph_support_parse(text, ret, w) < 0)
         found = why_prefix(w, "%s: support set %s", path, digest);
@@ -61,13 +62,10 @@ static int read_database(const char *path, const char *digest, struct randgraph_
     return found;
 }
 
-int drawn_for_name(const struct options *o, struct cases *cases, struct why *w)
+static int find_support(const struct options *o, struct cases *cases, struct why *w)
 {
     struct randgraph_support *set = NULL;
-    char digest[SUPPORT_DIGEST], found[SUPPORT_DIGEST];
-    TRY(mutated_name(o, cases, w));
-    if (!cases_are_random(cases) || !cases->graphs.support_digest)
-        return 0;
+    char digest[SET_DIGEST], found[SET_DIGEST];
     digest_text(cases->graphs.support_digest, digest);
     if (o->support_file) {
         TRY(read_file(o->support_file, &set, w));
@@ -87,6 +85,30 @@ int drawn_for_name(const struct options *o, struct cases *cases, struct why *w)
     }
     cases->graphs.support = cases->own_support = set;
     return 0;
+}
+
+int drawn_for_name(const struct options *o, struct cases *cases, struct why *w)
+{
+    struct randgraph_options *graphs = &cases->graphs;
+    TRY(mutated_name(o, cases, w));
+    if (!cases_are_random(cases))
+        return 0;
+    if (graphs->support_digest)
+        TRY(find_support(o, cases, w));
+    if (!graphs->steering_digest)
+        return 0;
+    TRY(steered_name(o, graphs->steering_digest, &cases->own_steering, w));
+    graphs->steering = cases->own_steering;
+    return 0;
+}
+
+void drawn_for_use_steering(struct drawn_for *d, const json_t *digests)
+{
+    d->n_steering = 0;
+    for (size_t i = 0; i < json_array_size(digests) && i < MAX_TARGETS; i++) {
+        const char *digest = json_string_value(json_array_get(digests, i));
+        snprintf(d->steering_digest[d->n_steering++], SET_DIGEST, "%s", digest ? digest : "");
+    }
 }
 
 /* ---- from the target */
@@ -195,17 +217,26 @@ int drawn_for_targets(struct drawn_for *d, const struct options *o, struct cases
     }
     cases->support = d->use;
     cases->n_supports = any ? d->n : 0;
+    TRY(steered_targets(d, o, w));
+    cases->steering = d->steering;
+    cases->n_steerings = d->n_steering;
     return check_graphs(d, cases, w);
 }
 
 int drawn_for_keep(const struct drawn_for *d, struct results *r, struct why *w)
 {
-    char digest[SUPPORT_DIGEST];
+    char digest[SET_DIGEST];
     for (uint32_t t = 0; t < d->n; t++) {
         if (!d->use[t])
             continue;
         digest_text(randgraph_support_digest(d->use[t]), digest);
-        TRY(results_keep_support(r, digest, randgraph_support_text(d->use[t]), w));
+        TRY(results_keep_set(r, SET_SUPPORT, digest, randgraph_support_text(d->use[t]), w));
+    }
+    for (uint32_t t = 0; t < d->n_steering; t++) {
+        if (!d->steering[t])
+            continue;
+        digest_text(randgraph_steering_digest(d->steering[t]), digest);
+        TRY(results_keep_set(r, SET_STEERING, digest, randgraph_steering_text(d->steering[t]), w));
     }
     return 0;
 }
@@ -213,7 +244,7 @@ int drawn_for_keep(const struct drawn_for *d, struct results *r, struct why *w)
 static json_t *target_json(const struct drawn_for *d, uint32_t t, const char *uri)
 {
     json_t *o = json_object();
-    char digest[SUPPORT_DIGEST];
+    char digest[SET_DIGEST];
     uint32_t ops, rows;
     json_object_set_new(o, "target", json_value_text(uri));
     json_object_set_new(o, "support_set", json_null());
@@ -249,5 +280,7 @@ void drawn_for_done(struct drawn_for *d)
 {
     for (uint32_t t = 0; t < MAX_TARGETS; t++)
         randgraph_support_free(d->set[t]);
+    for (uint32_t t = 0; t < MAX_TARGETS; t++)
+        randgraph_steering_free(d->steering[t]);
     *d = (struct drawn_for){ 0 };
 }

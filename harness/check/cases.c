@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "randgraph/coverage.h"
 #include "specs/specs.h"
 
 struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
@@ -25,10 +26,14 @@ struct randgraph_options cases_graphs(const struct cases *c, uint64_t i)
         o.from = &c->from->spec[k].example;
         o.from_digest = c->from_digest[k];
     }
-    if (!c->n_supports)
-        return o;
-    o.support = c->support[cases_index(c, i) % c->n_supports];
-    o.support_digest = o.support ? randgraph_support_digest(o.support) : 0;
+    if (c->n_supports) {
+        o.support = c->support[cases_index(c, i) % c->n_supports];
+        o.support_digest = o.support ? randgraph_support_digest(o.support) : 0;
+    }
+    if (c->n_steerings) {
+        o.steering = c->steering[cases_index(c, i) % c->n_steerings];
+        o.steering_digest = o.steering ? randgraph_steering_digest(o.steering) : 0;
+    }
     return o;
 }
 
@@ -48,6 +53,7 @@ void cases_done(struct cases *c)
         cases_done(c->from);
     free(c->from);
     free(c->from_digest);
+    randgraph_steering_free(c->own_steering);
     *c = (struct cases){ 0 };
 }
 

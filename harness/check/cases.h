@@ -43,6 +43,10 @@ struct cases {
      * by cases_done(). */
     struct cases *from;
     uint64_t *from_digest;
+    /* What the graphs are drawn by, likewise; NULL: no weights. */
+    const struct randgraph_steering *const *steering;
+    uint32_t n_steerings;
+    struct randgraph_steering *own_steering;
     uint64_t *index; /* after cases_select(): case i is graph or name index[i]; else NULL */
 };
 

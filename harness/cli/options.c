@@ -431,7 +431,7 @@ static int set_run(struct options *o, const char *value, struct why *w)
 /* ---- the table, in the order of the help */
 
 static const struct option_row rows[] = {
-    { "target", 'd', "TARGET", CMD_JUDGING | CMD_CONFORM | CMD_BASELINE | CMD_SHRINK,
+    { "target", 'd', "TARGET", CMD_JUDGING | CMD_CONFORM | CMD_BASELINE | CMD_SHRINK | CMD_COVERAGE,
       "on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target,
       .value = VALUE_TARGET, .repeats = true },
     { "suite", 0, "NAME", CMD_CONFORM,
@@ -486,6 +486,10 @@ static const struct option_row rows[] = {
       "the graphs are mutations of the examples of this file, or of all in a folder; may be "
       "repeated",
       set_from, .value = VALUE_FILE, .repeats = true },
+    { "steer", 0, NULL, CMD_RANDOM,
+      "draw more of what earlier runs in the database have executed least on the target: "
+      "operations, forms, types, ranks, options, values, neighbours",
+      MEMBER(steer) },
     { "level", 0, "L", CMD_RANDOM, "highest feature level that a graph may need, 1 to 8",
       set_level },
     { "values", 0, "PROFILE", CMD_RANDOM,
@@ -571,7 +575,7 @@ static const struct option_row rows[] = {
       MEMBER(gdb) },
     { "db", 0, "FILE",
       CMD_JUDGING | CMD_CONFORM | CMD_REPORT | CMD_BASELINE | CMD_DIFF | CMD_DUMP | CMD_LEVELS |
-          CMD_SHRINK,
+          CMD_SHRINK | CMD_COVERAGE,
       "results database (default halcyon.db)", set_db, .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", set_run },
@@ -592,6 +596,7 @@ static const struct option_row rows[] = {
       "rewrite FILE by the verdicts: comments, globs and waivers stay", MEMBER(update) },
     { "check", 0, NULL, CMD_BASELINE, "hold the verdicts against FILE", MEMBER(check) },
     { "all", 0, NULL, CMD_BASELINE, "also list the cases that conform", MEMBER(all) },
+    { "all", 0, NULL, CMD_COVERAGE, "list everything, not only what was seen least", MEMBER(all) },
     { "flakes", 0, NULL, CMD_BASELINE,
       "with --update: an entry whose case gives another verdict keeps both", MEMBER(mark_flakes) },
     { "threshold", 0, "F", CMD_DIFF,
@@ -620,7 +625,7 @@ static const struct option_row rows[] = {
       .value = VALUE_FILE },
     { "json", 0, NULL,
       CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE |
-          CMD_BASELINE | CMD_DIFF,
+          CMD_BASELINE | CMD_DIFF | CMD_COVERAGE,
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM | CMD_SHRINK, "print only the summary",
       set_quiet },

@@ -50,6 +50,7 @@ struct options {
     const char *support_file; /* the support set to draw for; NULL: each target is asked */
     bool no_probe;            /* no target is asked */
     struct option_names from; /* files of examples that the graphs are mutations of */
+    bool steer;               /* draw by what the database has of the targets' coverage */
     bool graphs_given;        /* a generator's option (--ops, --types, ...) is not the default */
     bool plan_given;          /* --seed or --count was given */
     const char *case_glob;    /* of commands about one case; NULL: every case */
@@ -116,7 +117,8 @@ enum command_bit {
     CMD_SELFTEST = 65536,
     CMD_SHRINK = 131072,
     CMD_PROBE = 262144,
-    CMD_EXPLAIN = 524288
+    CMD_EXPLAIN = 524288,
+    CMD_COVERAGE = 1048576
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */
@@ -195,8 +197,8 @@ void options_put_memory_limit(struct buffer *b, const struct options *o);
 
 /* Whether the name of a random case has a digest of what else it is generated from. */
 bool name_needs_more(const char *name);
-/* Appends the option, where one is needed, with which replay finds that: the support set that the
- * case was drawn for, or the spec that the database has of it. */
+/* Appends the options, where any are needed, with which replay finds that: the sets that the case
+ * was drawn for and by, or the spec that the database has of it. */
 void options_put_support(struct buffer *b, const struct options *o, const char *name);
 
 /* Prints "halcyon COMMAND: text" to stderr and returns the exit status for the reason's code:

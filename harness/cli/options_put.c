@@ -44,13 +44,23 @@ void options_put_memory_limit(struct buffer *b, const struct options *o)
 
 bool name_needs_more(const char *name)
 {
-    return !strncmp(name, "random/", 7) && (strstr(name, "/for=") || strstr(name, "/from="));
+    return !strncmp(name, "random/", 7) &&
+           (strstr(name, "/for=") || strstr(name, "/from=") || strstr(name, "/cov="));
 }
 
 void options_put_support(struct buffer *b, const struct options *o, const char *name)
 {
-    if (!name_needs_more(name) || !(o->support_file || o->db_given))
+    if (!name_needs_more(name))
         return;
-    buffer_puts(b, o->support_file ? " --support " : " --db ");
-    buffer_put_quoted(b, o->support_file ? o->support_file : o->db);
+    const bool is_for = strstr(name, "/for="), has_file = is_for && o->support_file;
+    if (has_file) {
+        buffer_puts(b, " --support ");
+        buffer_put_quoted(b, o->support_file);
+    }
+    const bool in_database =
+        (is_for && !has_file) || strstr(name, "/from=") || strstr(name, "/cov=");
+    if (in_database && o->db_given) {
+        buffer_puts(b, " --db ");
+        buffer_put_quoted(b, o->db);
+    }
 }

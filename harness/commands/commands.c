@@ -27,7 +27,8 @@ const struct command command_table[] = {
       "'halcyon probe', and graph i is drawn for target i modulo their number. Names have a "
       "digest\n"
       "of the answers, as in random/v2/for=ab12cd34ef567890/s7/i123; the answers are kept in the\n"
-      "results database. --no-probe draws for any driver.\n"
+      "results database. --no-probe draws for any driver. --steer draws more of what 'halcyon\n"
+      "coverage' has seen least.\n"
       "--op CONV_2D,ADD --op RELU draws graphs of these operations, --hal V graphs of what HAL V "
       "has,\n"
       "which are run through its entry points.\n"
@@ -134,6 +135,16 @@ const struct command command_table[] = {
       "--csv\n"
       "write the verdicts for other programs, with or without the page.",
       cmd_report },
+    { "coverage", CMD_COVERAGE, "[RUN...] [-d TARGET...]",
+      "print what the recorded runs have executed, and what never",
+      "Counts the calls of operations in all cases that were executed, as the results database "
+      "has\n"
+      "them: by operation, by form and types, with each rank, option and class of values, and by\n"
+      "pairs of operations, the first of which writes what the second reads. Prints how much of\n"
+      "what can occur was seen, then what was never or least seen. RUN is the number of a run\n"
+      "(default: all), -d selects targets. 'halcyon random --steer' draws more of what was seen\n"
+      "least.",
+      cmd_coverage },
     { "merge", CMD_MERGE, "DB... -o OUT", "merge results databases into a new one",
       "Writes all runs of the databases, such as those of shards, to the new database OUT, in the\n"
       "order in which they were started. A run that is in several databases is written once: the\n"

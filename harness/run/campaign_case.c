@@ -25,6 +25,7 @@ static void free_case(struct campaign *c, struct active_case *f)
     campaign_free_texts(&f->next);
     free(f->verdict);
     free(f->operations);
+    free(f->coverage);
     free(f->spec);
     free(f->dot);
 }
@@ -186,6 +187,7 @@ static int write_case(struct campaign *c, const struct active_case *f,
                           .level = f->level,
                           .n_operations = f->n_operations,
                           .operations = f->operations,
+                          .coverage = f->coverage,
                           .verdict = row };
     if (!conforming)
         r.spec = (struct spec_row){ f->spec, f->spec_length, f->dot };
@@ -321,24 +323,36 @@ static int read_result(const struct campaign *c, uint32_t target, const void *by
     return 0;
 }
 
+/* Copies lines with tabs from a message, without other control characters. */
+static int take_lines(char **lines, const char *bytes, size_t length, struct why *w)
+{
+    char *copy = strndup(bytes, length);
+    if (!copy)
+        return why_no_memory(w);
+    text_clean(copy);
+    for (size_t i = 0; copy[i]; i++)
+        if (bytes[i] == '\t')
+            copy[i] = '\t';
+    free(*lines);
+    *lines = copy;
+    return 0;
+}
+
 static int take_case(struct active_case *f, const char *bytes, size_t length, struct why *w)
 {
     struct case_message m;
     REQUIRE(w, length >= sizeof m, "a message of %zu bytes is too short", length);
     memcpy(&m, bytes, sizeof m);
     REQUIRE(w, m.level >= -1, "the feature level %d", m.level);
-    char *lines = strndup(bytes + sizeof m, length - sizeof m);
-    if (!lines)
-        return why_no_memory(w);
-    text_clean(lines);
-    for (char *at = lines; *at; at++)
-        if (bytes[sizeof m + (size_t) (at - lines)] == '\t')
-            *at = '\t';
-    free(f->operations);
-    f->operations = lines;
+    bytes += sizeof m;
+    length -= sizeof m;
+    REQUIRE(w, m.coverage <= length, "%u bytes of operations in %zu", m.coverage, length);
     f->level = m.level;
     f->n_operations = m.n_operations;
-    return 0;
+    TRY(take_lines(&f->operations, bytes, m.coverage, w));
+    free(f->coverage);
+    f->coverage = strndup(bytes + m.coverage, length - m.coverage);
+    return f->coverage ? results_check_coverage(f->coverage, w) : why_no_memory(w);
 }
 
 static int take_text(char **text, const char *bytes, size_t length, struct why *w)

@@ -3,7 +3,8 @@
  *
  * Messages of a worker about a case, by their first field, an enum message_kind:
  *
- *     MESSAGE_CASE       level, n_operations, then lines "OPERATION<tab>TYPE"
+ *     MESSAGE_CASE       level, n_operations, lines "OPERATION<tab>TYPE", then, from `coverage` on,
+ *                        the lines of struct case_row.coverage
  *     MESSAGE_DETAIL     lines about each output, for the verdict that follows
  *     MESSAGE_PRINTED    what the driver printed in this case, for the verdict that follows
  *     MESSAGE_BACKTRACE  of the driver's crash, for the verdict that follows
@@ -44,6 +45,7 @@ struct case_message {
     uint32_t kind;
     int32_t level;
     uint32_t n_operations;
+    uint32_t coverage; /* length of the lines before it */
 };
 
 struct verdict_message {
@@ -115,7 +117,7 @@ struct active_case {
     uint64_t item;
     int level; /* and what follows up to dot: as in struct case_row */
     uint32_t n_operations;
-    char *operations;
+    char *operations, *coverage;
     char *spec;
     size_t spec_length;
     char *dot;

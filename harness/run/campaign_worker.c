@@ -163,7 +163,7 @@ static void run_targets(struct worker_state *s, const struct example *e, uint64_
         find_reference(&check);
     }
     if (from == 0 && !s->is_again)
-        message_case(s->link, e, check.level);
+        message_case(s->link, e, check.level, c->results ? s->arena : NULL);
     if (step & STEP_BLAME)
         worker_blame_death(s, &check, from - 1);
     for (uint32_t t = from; t < end; t++)

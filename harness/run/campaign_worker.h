@@ -68,7 +68,9 @@ void worker_close_target(struct worker_state *s, uint32_t t);
 
 /* harness/run/worker_messages.c */
 
-void message_case(struct worker_pool_link *l, const struct example *e, int level);
+/* scratch: NULL without coverage. */
+void message_case(struct worker_pool_link *l, const struct example *e, int level,
+                  struct arena *scratch);
 /* Sends nothing for an empty text. */
 void message_text(struct worker_pool_link *l, enum message_kind kind, const char *text);
 void message_verdict(struct worker_pool_link *l, uint32_t target, const struct check_result *r);

@@ -4,13 +4,32 @@
 #include <string.h>
 
 #include "harness/run/campaign_worker.h"
+#include "randgraph/coverage.h"
 #include "reports/reports.h"
 #include "specs/specs.h"
 
-void message_case(struct worker_pool_link *l, const struct example *e, int level)
+static void put_cell(const struct randgraph_cell *c, void *user)
+{
+    char rank[16];
+    const char *const part[] = { c->operation, "\t",       c->form, "\t",      c->types,
+                                 rank,         c->options, "\t",    c->values, "\n" };
+    snprintf(rank, sizeof rank, "\t%u\t", c->rank);
+    for (int i = 0; i < COUNT(part); i++)
+        buffer_puts(user, part[i]);
+}
+
+static void put_pair(const char *producer, const char *consumer, void *user)
+{
+    const char *const part[] = { producer, "\t", consumer, "\n" };
+    for (int i = 0; i < COUNT(part); i++)
+        buffer_puts(user, part[i]);
+}
+
+void message_case(struct worker_pool_link *l, const struct example *e, int level,
+                  struct arena *scratch)
 {
     const struct graph *g = &e->model.graph[0];
-    struct case_message head = { MESSAGE_CASE, level, g->n_operations };
+    struct case_message head = { MESSAGE_CASE, level, g->n_operations, 0 };
     struct buffer b = { 0 };
     buffer_put(&b, &head, sizeof head);
     for (uint32_t k = 0; k < e->model.n_graphs; k++)
@@ -20,8 +39,12 @@ void message_case(struct worker_pool_link *l, const struct example *e, int level
             buffer_printf(&b, "%s\t%s\n", operation_name(p->code, text),
                           operation_type(&e->model.graph[k], p));
         }
-    if (!b.failed)
+    head.coverage = (uint32_t) (b.length - sizeof head);
+    bool ok = !scratch || randgraph_each_cell(e, scratch, put_cell, put_pair, &b) == 0;
+    if (ok && !b.failed) {
+        memcpy(b.data, &head, sizeof head);
         worker_pool_send(l, b.data, b.length);
+    }
     buffer_done(&b);
 }
 

@@ -280,10 +280,11 @@ static int copy_tables(const struct copy *c, struct why *w)
 {
     sqlite3_stmt *table;
     int step = SQLITE_DONE, failed = 0;
-    TRY(results_prepare(c->m->out,
-                        "SELECT name FROM sqlite_schema WHERE type = 'table' AND "
-                        "name NOT IN ('verdict_names', 'support_sets') ORDER BY rowid",
-                        &table, w));
+    TRY(results_prepare(
+        c->m->out,
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND "
+        "name NOT IN ('verdict_names', 'support_sets', 'steering_sets') ORDER BY rowid",
+        &table, w));
     while (!failed && (step = sqlite3_step(table)) == SQLITE_ROW)
         failed = copy_table(c, (const char *) sqlite3_column_text(table, 0), w);
     sqlite3_finalize(table);
@@ -307,16 +308,20 @@ static int copy_run(struct merge *m, const struct source_run *from, int64_t run,
 }
 
 /* The same set may be in several sources. */
-static int copy_support_sets(struct results *out, const struct source *s, struct why *w)
+static int copy_sets(struct results *out, const struct source *s, enum drawing_set kind,
+                     struct why *w)
 {
+    const char *table = kind == SET_SUPPORT ? "support_sets" : "steering_sets";
+    char sql[80];
     sqlite3_stmt *row;
     int step = SQLITE_DONE, failed = 0;
-    if (!has_column(s, "support_sets", "digest"))
+    if (!has_column(s, table, "digest"))
         return 0;
-    TRY(prepare(s, "SELECT digest, text FROM support_sets", &row, w));
+    snprintf(sql, sizeof sql, "SELECT digest, text FROM %s", table);
+    TRY(prepare(s, sql, &row, w));
     while (!failed && (step = sqlite3_step(row)) == SQLITE_ROW)
-        failed = results_keep_support(out, (const char *) sqlite3_column_text(row, 0),
-                                      (const char *) sqlite3_column_text(row, 1), w);
+        failed = results_keep_set(out, kind, (const char *) sqlite3_column_text(row, 0),
+                                  (const char *) sqlite3_column_text(row, 1), w);
     sqlite3_finalize(row);
     return failed || step == SQLITE_DONE ? failed : database_failed(s->db, s->path, w);
 }
@@ -330,8 +335,10 @@ static int write_runs(struct merge *m, const char *part, struct why *w)
     TRY(results_exec(m->out, "PRAGMA journal_mode = OFF",
                      w)); /* a temporary file of this process */
     TRY(results_begin(m->out, w));
-    for (size_t i = 0; i < m->n_sources; i++)
-        TRY(copy_support_sets(m->out, &m->source[i], w));
+    for (size_t i = 0; i < m->n_sources; i++) {
+        TRY(copy_sets(m->out, &m->source[i], SET_SUPPORT, w));
+        TRY(copy_sets(m->out, &m->source[i], SET_STEERING, w));
+    }
     for (size_t i = 0; i < m->n_runs; i++)
         if (!m->run[i].is_repeated)
             TRY(copy_run(m, &m->run[i], ++n, w));

@@ -60,6 +60,25 @@ int results_find_run(struct results *r, int64_t run, const char *kind, struct re
     return found;
 }
 
+int results_find_unfinished(struct results *r, const char *kind, const char *like,
+                            struct recorded_run *ret_run, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "SELECT run FROM runs WHERE finished IS NULL AND kind = ?1 AND NOT EXISTS "
+                        "(SELECT 1 FROM json_each(?2) e WHERE e.value IS NOT "
+                        "json_extract(runs.options, e.fullkey)) ORDER BY run DESC LIMIT 1",
+                        &s, w));
+    sqlite3_bind_text(s, 1, kind, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, like, -1, SQLITE_STATIC);
+    int step = sqlite3_step(s);
+    int64_t run = step == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    if (!run)
+        return step == SQLITE_DONE ? 0 : results_failed(r, w);
+    return results_find_run(r, run, kind, ret_run, w);
+}
+
 void recorded_run_done(struct recorded_run *f)
 {
     free(f->kind);

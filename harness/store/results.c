@@ -32,6 +32,8 @@ static const char *const statement_sql[] = {
     [STATEMENT_FIND] = "SELECT case_id FROM cases WHERE run = ?1 AND ordinal = ?2",
     [STATEMENT_SPEC] = "UPDATE cases SET spec = ?2, dot = ?3 WHERE case_id = ?1 AND spec IS NULL",
     [STATEMENT_NOTE] = "INSERT OR IGNORE INTO run_notes VALUES (?1, ?2, ?3)",
+    [STATEMENT_COVERAGE] = "INSERT INTO coverage_parts VALUES (?1, ?2, ?3, ?4)",
+    [STATEMENT_NO_COVERAGE] = "DELETE FROM coverage_parts WHERE run = ?1",
 };
 
 int results_failed(struct results *r, struct why *w)
@@ -96,6 +98,7 @@ static int make_schema(struct results *r, struct why *w)
         return exec_and_free(r, results_schema(), w);
     if (version < DATABASE_VERSION)
         TRY(exec_and_free(r, results_upgrade_sql(version), w));
+    TRY(results_add_tables(r, w));
     return exec_and_free(r, verdict_names(), w);
 }
 
@@ -112,7 +115,7 @@ static int wait_for_others(void *user, int tries)
 static bool is_current(struct results *r, int version)
 {
     sqlite3_stmt *s;
-    if (version != DATABASE_VERSION ||
+    if (version != DATABASE_VERSION || !results_has_tables(r) ||
         results_prepare(r, "SELECT count(*) FROM verdict_names", &s, NULL) < 0)
         return false;
     bool current = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0) == VERDICT_COUNT;
@@ -165,8 +168,6 @@ int results_open(const char *path, enum results_mode mode, struct results **ret_
         return why_no_memory(w);
     }
     int failed = mode == RESULTS_READ ? open_to_read(r, w) : open_to_write(r, w);
-    if (!failed && mode == RESULTS_WRITE)
-        failed = results_add_support_sets(r, w);
     for (int i = 0; !failed && mode == RESULTS_WRITE && i < STATEMENT_COUNT; i++)
         failed = results_prepare(r, statement_sql[i], &r->statement[i], w);
     if (failed) {
@@ -187,6 +188,7 @@ void results_close(struct results *r)
     for (int i = 0; i < STATEMENT_COUNT; i++)
         sqlite3_finalize(r->statement[i]);
     sqlite3_close(r->db);
+    counted_rows_done(&r->counted);
     free(r->path);
     free(r);
 }
@@ -195,7 +197,8 @@ int results_commit(struct results *r, struct why *w)
 {
     if (!r->open)
         return 0;
-    if (!r->broken && results_exec(r, "COMMIT", w) == 0) {
+    if (!r->broken && results_write_counted(r, false, w) == 0 &&
+        results_exec(r, "COMMIT", w) == 0) {
         r->open = false;
         return 0;
     }
@@ -228,8 +231,7 @@ static void bind_text(sqlite3_stmt *s, int i, const char *text)
         sqlite3_bind_null(s, i);
 }
 
-/* Runs a bound statement, then resets it for the next use. */
-static int finish(struct results *r, sqlite3_stmt *s, struct why *w)
+int results_finish(struct results *r, sqlite3_stmt *s, struct why *w)
 {
     int step = sqlite3_step(s);
     int failed = step == SQLITE_DONE ? 0 : results_failed(r, w);
@@ -249,7 +251,7 @@ static int write_operations(struct results *r, int64_t case_id, const char *line
         sqlite3_bind_int64(s, 1, case_id);
         sqlite3_bind_text(s, 2, at, (int) (tab - at), SQLITE_TRANSIENT);
         sqlite3_bind_text(s, 3, tab + 1, (int) (end - tab - 1), SQLITE_TRANSIENT);
-        TRY(finish(r, s, w));
+        TRY(results_finish(r, s, w));
     }
     return 0;
 }
@@ -314,7 +316,7 @@ static int write_verdict(struct results *r, int64_t case_id, uint32_t target,
         sqlite3_bind_int64(s, 27, v->failed_attempts);
     }
     bind_blamed(s, &v->blamed);
-    return finish(r, s, w);
+    return results_finish(r, s, w);
 }
 
 static void bind_spec(sqlite3_stmt *s, int i, const struct spec_row *spec)
@@ -340,16 +342,17 @@ static int write_row(struct results *r, const struct case_row *c, struct why *w)
     sqlite3_bind_int64(s, 8, c->n_operations);
     bind_spec(s, 9, &c->spec);
     bind_text(s, 11, c->suite);
-    return finish(r, s, w);
+    return results_finish(r, s, w);
 }
 
 int results_write_case(struct results *r, const struct case_row *c, struct why *w)
 {
     TRY(results_begin(r, w));
+    TRY(results_count_calls(r, c, w));
     sqlite3_stmt *s = r->statement[STATEMENT_FORGET];
     sqlite3_bind_int64(s, 1, r->run);
     sqlite3_bind_int64(s, 2, (int64_t) c->ordinal);
-    TRY(finish(r, s, w));
+    TRY(results_finish(r, s, w));
     TRY(write_row(r, c, w));
     int64_t case_id = sqlite3_last_insert_rowid(r->db);
     TRY(write_operations(r, case_id, c->operations, w));
@@ -387,7 +390,7 @@ int results_amend_case(struct results *r, uint64_t ordinal, uint32_t target,
     sqlite3_stmt *s = r->statement[STATEMENT_SPEC];
     sqlite3_bind_int64(s, 1, case_id);
     bind_spec(s, 2, spec);
-    return finish(r, s, w);
+    return results_finish(r, s, w);
 }
 
 int results_add_note(struct results *r, uint32_t target, const char *text, struct why *w)
@@ -397,5 +400,5 @@ int results_add_note(struct results *r, uint32_t target, const char *text, struc
     sqlite3_bind_int64(s, 1, r->run);
     sqlite3_bind_int64(s, 2, r->target[target]);
     bind_text(s, 3, text);
-    return finish(r, s, w);
+    return results_finish(r, s, w);
 }

@@ -15,6 +15,7 @@
 #include "golden/base/why.h"
 #include "harness/check/cases.h"
 #include "harness/check/check.h"
+#include "randgraph/coverage.h"
 
 struct results;
 
@@ -94,10 +95,15 @@ struct case_row {
     int level; /* feature level; -1: not known */
     uint32_t n_operations;
     const char *operations; /* lines "OPERATION<tab>TYPE", also repeated ones; NULL: not known */
+    /* Lines, with tabs between the columns: the cells of its calls, with the members of struct
+     * randgraph_cell, and pairs "PRODUCER<tab>CONSUMER", as results_check_coverage() accepts them;
+     * NULL: not known. */
+    const char *coverage;
     struct spec_row spec;
     const struct verdict_row *verdict; /* one per target; result NULL: not run on this one yet */
 };
-/* Writes a case of the current run; replaces what there is of it. */
+/* Writes a case of the current run; replaces what there is of it.  Its calls are counted: the sums
+ * are written by the commit. */
 int results_write_case(struct results *r, const struct case_row *c, struct why *w);
 /* Adds or replaces the verdict of a written case on one target; sets its specification if it has
  * none. */
@@ -141,10 +147,27 @@ int results_each_note(struct results *r,
                       int (*each)(uint32_t target, const char *text, void *user, struct why *w),
                       void *user, struct why *w);
 
-/* Keeps a support set (randgraph/randgraph.h) under its digest, 16 hexadecimal digits. */
-int results_keep_support(struct results *r, const char *digest, const char *text, struct why *w);
+/* What random graphs are drawn for and by: support sets (randgraph/randgraph.h) and steering sets
+ * (randgraph/coverage.h). */
+enum drawing_set { SET_SUPPORT, SET_STEERING };
+/* Keeps a set under its digest, 16 hexadecimal digits. */
+int results_keep_set(struct results *r, enum drawing_set kind, const char *digest, const char *text,
+                     struct why *w);
 /* 1: found, *ret_text is to be freed; 0: the database does not have it. */
-int results_find_support(struct results *r, const char *digest, char **ret_text, struct why *w);
+int results_find_set(struct results *r, enum drawing_set kind, const char *digest, char **ret_text,
+                     struct why *w);
+
+/* Checks the lines of struct case_row.coverage, which a worker sent.  WHY_INVALID. */
+int results_check_coverage(const char *lines, struct why *w);
+/* What has been counted of which runs and targets; NULL: of all. */
+struct coverage_filter {
+    const char *runs;    /* JSON list of their numbers */
+    const char *targets; /* JSON list of URIs */
+    const char *kind;    /* of the runs: "random" */
+};
+/* Adds the counts of the executed cases to *c. */
+int results_read_coverage(struct results *r, const struct coverage_filter *f,
+                          struct randgraph_coverage *c, struct why *w);
 
 /* A recorded run. */
 struct recorded_run {
@@ -157,6 +180,10 @@ struct recorded_run {
  * database. */
 int results_find_run(struct results *r, int64_t run, const char *kind, struct recorded_run *ret_run,
                      struct why *w);
+/* The newest unfinished run of this kind whose options have all members of a JSON object, with
+ * equal values. */
+int results_find_unfinished(struct results *r, const char *kind, const char *like,
+                            struct recorded_run *ret_run, struct why *w);
 void recorded_run_done(struct recorded_run *f);
 /* Calls each() for every case that does not conform on some target of the run, in order. */
 int results_each_failed_case(struct results *r, int64_t run,

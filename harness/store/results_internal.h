@@ -16,7 +16,27 @@ enum statement {
     STATEMENT_FIND,
     STATEMENT_SPEC,
     STATEMENT_NOTE,
+    STATEMENT_COVERAGE,
+    STATEMENT_NO_COVERAGE,
     STATEMENT_COUNT
+};
+
+/* The counts of coverage and neighbours of the current run. */
+struct counted_rows {
+    struct counted_row {
+        uint64_t digest;                /* of target and columns */
+        uint32_t target;                /* index */
+        bool is_pair;                   /* of neighbours */
+        char *json;                     /* its columns: ["CONV_2D",...,"zeros", */
+        size_t length;                  /* of these */
+        struct randgraph_count n, more; /* more: of these since the last commit */
+    } * row;
+    size_t n;
+    uint32_t *slot;  /* an open hash table by digest: 1 + index in row; 0: free */
+    size_t n_slots;  /* a power of two, or 0 */
+    size_t *changed; /* indexes in row of those with counts since the last commit */
+    size_t n_changed, changed_capacity;
+    size_t whole, added; /* bytes written: of all counts, and since then of more */
 };
 
 struct results {
@@ -28,6 +48,7 @@ struct results {
     int64_t run;                 /* id of the current run */
     int64_t target[MAX_TARGETS]; /* ids of its targets, by index */
     uint32_t n_targets;
+    struct counted_rows counted;
     sqlite3_stmt *statement[STATEMENT_COUNT];
 };
 
@@ -39,8 +60,21 @@ int results_prepare(struct results *r, const char *sql, sqlite3_stmt **ret, stru
 int results_begin(struct results *r, struct why *w);
 /* Sets the owner's columns of the current run; pid 0: to NULL. */
 int results_set_owner(struct results *r, struct run_owner owner, struct why *w);
-/* Adds the table of support sets to a database that was made before there was one. */
-int results_add_support_sets(struct results *r, struct why *w);
+/* Runs a statement that returns no rows, then resets it for the next use. */
+int results_finish(struct results *r, sqlite3_stmt *s, struct why *w);
+bool results_has_table(struct results *r, const char *table);
+/* Counts the calls of a case on the targets that it has a verdict for; in memory. */
+enum { COVERAGE_COLUMNS = 6, PAIR_COLUMNS = 2 }; /* of struct randgraph_cell; of a pair */
+int results_count_calls(struct results *r, const struct case_row *c, struct why *w);
+/* Appends what was counted since the last call to the table; where this has become larger than the
+ * whole, or the run ends, replaces it with the sums. */
+int results_write_counted(struct results *r, bool at_end, struct why *w);
+/* Reads what a run has counted that is resumed. */
+int results_load_counted(struct results *r, struct why *w);
+void counted_rows_done(struct counted_rows *c);
+/* The tables that a database of this version may lack, as it was made before there were any. */
+bool results_has_tables(struct results *r);
+int results_add_tables(struct results *r, struct why *w);
 /* The SQL that upgrades a database of an older version, for sqlite3_free(); NULL: out of memory. */
 char *results_upgrade_sql(int version);
 

@@ -233,6 +233,7 @@ int results_resume_run(struct results *r, const struct run_row *run,
     TRY(results_set_owner(r, run_owner_self(), w));
     TRY(write_unloaded(r, run, w));
     TRY(remove_incomplete(r, w));
+    TRY(results_load_counted(r, w));
     TRY(results_commit(r, w));
     return 1;
 }
@@ -248,6 +249,7 @@ int results_finish_run(struct results *r, double seconds, struct why *w)
     sqlite3_bind_int64(s, 1, r->run);
     sqlite3_bind_double(s, 2, seconds);
     TRY(run_once(r, s, w));
+    TRY(results_write_counted(r, true, w));
     TRY(results_set_owner(r, (struct run_owner){ 0 }, w));
     return results_commit(r, w);
 }

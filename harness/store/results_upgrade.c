@@ -1,4 +1,5 @@
 /* Upgrades results databases of older versions (harness/store/schema.sql). */
+#include <stdio.h>
 #include <string.h>
 
 #include "harness/store/results_internal.h"
@@ -68,6 +69,37 @@ static void put_version_2(sqlite3_str *sql)
     put_part(sql, "CREATE TABLE verdicts", false);
     put_part(sql, "CREATE TABLE run_notes", false);
     sqlite3_str_appendall(sql, after);
+}
+
+bool results_has_table(struct results *r, const char *table)
+{
+    return sqlite3_table_column_metadata(r->db, NULL, table, NULL, NULL, NULL, NULL, NULL, NULL) ==
+           SQLITE_OK;
+}
+
+static const char *const added[] = { "support_sets", "coverage_parts", "steering_sets" };
+
+bool results_has_tables(struct results *r)
+{
+    for (int i = 0; i < COUNT(added); i++)
+        if (!results_has_table(r, added[i]))
+            return false;
+    return true;
+}
+
+int results_add_tables(struct results *r, struct why *w)
+{
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    for (int i = 0; i < COUNT(added); i++) {
+        char from[64];
+        snprintf(from, sizeof from, "CREATE TABLE %s (", added[i]);
+        if (!results_has_table(r, added[i]))
+            put_part(sql, from, false);
+    }
+    char *text = sqlite3_str_finish(sql);
+    int failed = text ? results_exec(r, text, w) : 0; /* NULL: empty */
+    sqlite3_free(text);
+    return failed;
 }
 
 char *results_upgrade_sql(int version)

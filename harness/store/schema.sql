@@ -9,8 +9,11 @@
 --     case_operations                which operations, in which type, a case exercises
 --     runs 1 --- n unloaded_files    files of folders that could not be loaded
 --     runs 1 --- n run_notes         what was noticed about a target during the whole run
+--     targets 1 --- n coverage_parts how often which calls of operations were executed on it: the views coverage
+--                                    and neighbours
 --
--- A case is written in one transaction, with its operations, verdicts and specification.
+-- A case is written in one transaction, with its operations, verdicts and specification, and is counted
+-- in coverage_parts.
 -- verdict_names is the closed list of harness/check/verdict.c, which also defines which of them conform;
 -- its rows are added when a database is opened for writing.
 -- Where a verdict has an output, NULL in a column of numbers is NaN.
@@ -150,6 +153,42 @@ CREATE TABLE run_notes (            -- since 2
 CREATE TABLE support_sets (
     digest      TEXT PRIMARY KEY,   -- 16 hexadecimal digits
     text        TEXT NOT NULL       -- as 'halcyon probe' writes it
+) WITHOUT ROWID;
+
+-- The calls of all executed cases of a target, by what they are like (randgraph/coverage.h).  Each commit appends
+-- what its cases add, so that counting is cheap; the end of the run replaces these parts with their sum.  The views
+-- have the sums at any time.  This table and the next one are added to a database that lacks them when it is opened
+-- for writing.
+CREATE TABLE coverage_parts (       -- since 5
+    run         INTEGER NOT NULL,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    cells       TEXT NOT NULL,      -- JSON: a list for each row of coverage, of the columns from operation on
+    pairs       TEXT NOT NULL       -- JSON: likewise of neighbours
+);
+CREATE VIEW coverage AS             -- since 5
+    SELECT run, target,
+           value ->> 0 AS operation,   -- "CONV_2D"
+           value ->> 1 AS form,        -- "implicit padding"; "" where the operation has one form, or the call
+                                       -- is not legal by the shapes that are known
+           value ->> 2 AS types,       -- the typing row: "TENSOR_FLOAT32,TENSOR_FLOAT32"
+           CAST(value ->> 3 AS INTEGER) AS rank, -- of the first tensor that is read; 0: unknown
+           value ->> 4 AS options,     -- "padding=same stride_width=more activation=relu nchw=false"
+           value ->> 5 AS value_class, -- "nonfinite", "zeros", ...; "computed": of results of other operations
+           sum(value ->> 6) AS ran,    -- calls in cases that were executed, whatever the verdict
+           sum(value ->> 7) AS not_run -- calls in cases that the target does not support, or refuses
+    FROM coverage_parts, json_each(cells) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8;
+CREATE VIEW neighbours AS           -- since 5
+    SELECT run, target,
+           value ->> 0 AS producer,    -- operation that writes an operand
+           value ->> 1 AS consumer,    -- operation that reads it
+           sum(value ->> 2) AS ran,    -- as in coverage
+           sum(value ->> 3) AS not_run
+    FROM coverage_parts, json_each(pairs) GROUP BY 1, 2, 3, 4;
+
+-- The weights that random graphs were drawn by (--steer), as support_sets.
+CREATE TABLE steering_sets (        -- since 5
+    digest      TEXT PRIMARY KEY,
+    text        TEXT NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE unloaded_files (       -- since 3
