@@ -39,6 +39,7 @@ static int check_options(const struct options *o, struct why *w)
     }
     REQUIRE(w, !o->support_file,
             "--support and --from exclude each other: mutations are drawn for any driver");
+    REQUIRE(w, !o->steer, "--steer and --from exclude each other: the example has its operations");
     return 0;
 }
 
