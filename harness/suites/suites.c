@@ -53,6 +53,8 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(levels)                                                                                \
     FILE_OF(ranges)                                                                                \
     FILE_OF(many_runs)                                                                             \
+    FILE_OF(sequences)                                                                             \
+    FILE_OF(burst_sequences)                                                                       \
     FILE_OF(versions)
 
 #define FILE_OF(name) extern const struct conform_rules conform_rules_##name;
