@@ -54,6 +54,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(ranges)                                                                                \
     FILE_OF(many_runs)                                                                             \
     FILE_OF(sequences)                                                                             \
+    FILE_OF(buffer_sequences)                                                                      \
     FILE_OF(burst_sequences)                                                                       \
     FILE_OF(versions)
 
