@@ -191,10 +191,12 @@ static bool shorter_data(struct files *f, uint32_t turn)
     return cut_each(data_files(f), turn);
 }
 
-static bool huge(struct files *f, uint32_t turn)
+static bool huge_model(struct files *f, uint32_t turn)
 {
-    MUST(ftruncate(*files_any(f, turn), (off_t) 1 << 40) == 0);
-    return turn + 1 < f->n_model + f->n_data;
+    struct kind_of_file files = model_files(f);
+
+    MUST(ftruncate(files.fd[turn % files.n], (off_t) 1 << (turn / files.n ? 40 : 24)) == 0);
+    return turn + 1 < 2 * files.n;
 }
 
 static bool other_token(struct files *f, uint32_t turn)
@@ -245,7 +247,7 @@ const struct cache_event cache_events[] = {
       CACHE_STATUS, true },
     { "shorter", "missing bytes of a data file", false, shorter_data, HAL_GENERAL_FAILURE,
       CACHE_ANY, true },
-    { "", "a huge file", false, huge, HAL_GENERAL_FAILURE },
+    { "S2", "a huge model file", false, huge_model, HAL_GENERAL_FAILURE },
     { "S5", "another token", false, other_token, HAL_GENERAL_FAILURE },
     { "C11", "files in another order", false, exchanged, HAL_GENERAL_FAILURE },
 };

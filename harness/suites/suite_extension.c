@@ -148,6 +148,13 @@ static void unknown(struct conform *c, const void *data)
     add_operation(&x, UNKNOWN_A, 0, add_input(&x, UNKNOWN_A, 0));
     expect_unknown(c, &x, "an operation of an unknown extension");
     conform_model_done(&x.model);
+    extended_begin(c, &x, prefix, 1);
+    uint32_t i = add_input(&x, UNKNOWN_A, 3);
+    x.operand[i].extra = HAL_EXTRA_EXTENSION;
+    x.operand[i].extension = "some data";
+    x.operand[i].extension_length = sizeof "some data";
+    expect_unknown(c, &x, "a type of an unknown extension, with data");
+    conform_model_done(&x.model);
     extended_begin(c, &x, prefix, 2);
     add_operation(&x, UNKNOWN_B, 9, add_input(&x, UNKNOWN_A, 0));
     expect_unknown(c, &x, "an operation of one extension on a type of another");

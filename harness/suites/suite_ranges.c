@@ -308,6 +308,41 @@ static void operand_length(struct model_copy *m)
     m->operands[m->constant].location.length = UINT64_MAX;
 }
 
+/* Moves the constant, of 4 bytes, to a pool. */
+static void refer_to_constant(struct model_copy *m, uint64_t length)
+{
+    static uint8_t bytes[64];
+    static const struct hal_memory pool = {
+        HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, bytes, -1, 0, sizeof bytes
+    };
+
+    m->operands[m->constant].lifetime = HAL_CONSTANT_REFERENCE;
+    m->operands[m->constant].location = (struct hal_location){ .length = length };
+    m->hal.n_pools = 1;
+    m->hal.pools = &pool;
+}
+
+static void reference_longer(struct model_copy *m)
+{
+    refer_to_constant(m, 8);
+}
+
+static void reference_shorter(struct model_copy *m)
+{
+    refer_to_constant(m, 3);
+}
+
+static void reference_far(struct model_copy *m)
+{
+    refer_to_constant(m, 4);
+    m->operands[m->constant].location.offset = 61;
+}
+
+static void operand_shorter(struct model_copy *m)
+{
+    m->operands[m->constant].location.length--;
+}
+
 static void operand_behind(struct model_copy *m)
 {
     m->operands[m->constant].location.offset = m->hal.operand_values_length;
@@ -370,6 +405,10 @@ static const struct invalid_model {
     { "a constant of length 2^64 - 1", operand_length },
     { "a constant after the end of the values", operand_behind },
     { "a constant in pool 99", operand_pool },
+    { "a constant that is too short", operand_shorter },
+    { "a constant in a pool that is too long", reference_longer },
+    { "a constant in a pool that is too short", reference_shorter },
+    { "a constant that ends after its pool", reference_far },
     { "padding", operand_padding },
     { "an input of rank 17", operand_rank },
     { "an input of huge dimensions", operand_dimensions },

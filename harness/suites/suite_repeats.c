@@ -453,7 +453,8 @@ static void *in_pages(struct arena *a, uint64_t length)
     return pages(a, length);
 }
 
-/* Memory that ends where a page without access begins; take_away() unmaps it. */
+/* Memory that ends where a page without access begins; unmap_guarded() unmaps
+ * it. */
 static void *before_guard(struct arena *a, uint64_t length)
 {
     uint64_t page = page_size(), size = (length + page - 1) / page * page;
@@ -464,14 +465,18 @@ static void *before_guard(struct arena *a, uint64_t length)
     return at + size - length;
 }
 
-static void take_away(const struct conform_request *q)
+static void unmap_guarded(void *memory, uint64_t length)
 {
     uint64_t page = page_size();
+    char *at = memory, *start = at - (uintptr_t) at % page;
 
-    for (uint32_t i = 0; i < q->hal.n_pools; i++) {
-        char *at = q->pool[i].memory.address, *start = at - (uintptr_t) at % page;
-        munmap(start, (uint64_t) (at - start) + q->pool[i].memory.size + page);
-    }
+    munmap(start, (uint64_t) (at - start) + length + page);
+}
+
+static void take_away(const struct conform_request *q)
+{
+    for (uint32_t i = 0; i < q->hal.n_pools; i++)
+        unmap_guarded(q->pool[i].memory.address, q->pool[i].memory.size);
 }
 
 static void in_pools(struct repeat *r)
@@ -590,7 +595,8 @@ static void prepared_again(struct repeat *r)
 
 /* ---- a model that its client overwrites and frees once it is prepared */
 
-/* What the model consists of, except for dimensions, as a copy of its own. */
+/* What the model consists of, except for dimensions, as a copy of its own.  The values, filled up
+ * to a multiple of 16 bytes, end where a page without access begins. */
 struct model_copy {
     struct hal_model hal;
     struct hal_operand *operands;
@@ -608,7 +614,11 @@ static void copy_model(const struct hal_model *m, struct arena *a, struct model_
     ret->operations = arena_copy(a, g->operations, g->n_operations * sizeof *g->operations);
     ret->inputs = arena_copy(a, g->inputs, g->n_inputs * sizeof *g->inputs);
     ret->outputs = arena_copy(a, g->outputs, g->n_outputs * sizeof *g->outputs);
-    ret->values = arena_copy(a, m->operand_values, m->operand_values_length);
+    ret->hal.operand_values_length = (m->operand_values_length + 15) / 16 * 16;
+    if (m->operand_values_length) {
+        ret->values = before_guard(a, ret->hal.operand_values_length);
+        memcpy(ret->values, m->operand_values, m->operand_values_length);
+    }
     ret->hal.main.operands = ret->operands;
     ret->hal.main.operations = ret->operations;
     ret->hal.main.inputs = ret->inputs;
@@ -620,12 +630,12 @@ static void overwrite_model(struct model_copy *m)
 {
     const struct hal_subgraph g = m->hal.main;
 
+    if (m->values)
+        unmap_guarded(m->values, m->hal.operand_values_length);
     memset(m->operands, 0xa5, g.n_operands * sizeof *m->operands);
     memset(m->operations, 0xa5, g.n_operations * sizeof *m->operations);
     memset(m->inputs, 0xa5, g.n_inputs * sizeof *m->inputs);
     memset(m->outputs, 0xa5, g.n_outputs * sizeof *m->outputs);
-    if (m->values)
-        memset(m->values, 0xa5, m->hal.operand_values_length);
     memset(&m->hal, 0xa5, sizeof m->hal);
 }
 

@@ -3,11 +3,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/conform_threads.h"
+#include "harness/conform/conform_usage.h"
 #include "harness/corrupt/cache_files.h"
 #include "randgraph/randgraph.h"
 #include "sim/base/fence.h"
@@ -71,13 +71,11 @@ enum { MS = 1000000, NEAR_MS = 12 };
 /* None, in an hour, or (ret_may_miss) a few milliseconds ahead or past. */
 static uint64_t draw_deadline(struct sequence *q, bool *ret_may_miss)
 {
-    struct timespec t;
+    const uint64_t now = hal_now(q->world->conform->version);
 
     *ret_may_miss = false;
     if (chance(q, 50))
         return HAL_NO_DEADLINE;
-    clock_gettime(q->world->conform->version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &t);
-    uint64_t now = (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
     *ret_may_miss = chance(q, 60);
     if (!*ret_may_miss)
         return now + UINT64_C(3600000000000);
@@ -418,6 +416,7 @@ static const struct {
 /* How often a rule makes each call, of the sum of all. */
 struct mix {
     uint32_t weight[CALLS];
+    bool needs_cache;
     unsigned n_threads; /* that make calls on models which were prepared before; 0: the rule's */
 };
 
@@ -556,24 +555,26 @@ static void run_threads(struct world *w, const struct mix *m)
     conform_in_threads(w->conform, m->n_threads, run_thread, &t);
 }
 
-static void sequences(struct conform *c, const void *data)
+static void run_mix(struct conform *c, const struct mix *m, uint64_t index)
 {
-    const struct mix *m = data;
     struct world w = { .conform = c };
 
     open_models(&w);
-    if (w.n_subjects) {
-        w.is_caching = m->weight[SAVE] && opens_caches(&w);
-        if (m->weight[SAVE] && !w.is_caching)
-            conform_not_applicable(c, "the driver does not save models to a cache");
-        if (m->n_threads)
-            run_threads(&w, m);
-        else if (w.is_caching || !m->weight[SAVE] || m->weight[LAUNCH])
-            run_sequence(&w, m, 0);
-    } else {
+    w.is_caching = m->weight[SAVE] && w.n_subjects && opens_caches(&w);
+    if (!w.n_subjects)
         conform_not_applicable(c, "the driver supports none of the small operations");
-    }
+    else if (m->needs_cache && !w.is_caching)
+        conform_not_applicable(c, "the driver does not save models to a cache");
+    else if (m->n_threads)
+        run_threads(&w, m);
+    else
+        run_sequence(&w, m, index);
     close_world(&w);
+}
+
+static void sequences(struct conform *c, const void *data)
+{
+    run_mix(c, data, 0);
 }
 
 static const struct mix
@@ -581,7 +582,8 @@ static const struct mix
                            [EXECUTE_SHORT] = 8, [EXECUTE_INVALID] = 8, [EXECUTE_OTHER] = 6,
                            [LAUNCH] = 6, [FINISH] = 6, [WAIT] = 3 } },
     of_caches = { .weight = { [PREPARE] = 3, [SAVE] = 10, [RESTORE] = 25, [RELEASE] = 5,
-                              [EXECUTE] = 57 } },
+                              [EXECUTE] = 57 },
+                  .needs_cache = true },
     of_deadlines = { .weight = { [PREPARE] = 20, [EXECUTE] = 70, [WAIT] = 10 } },
     of_priorities = { .weight = { [PREPARE] = 30, [RELEASE] = 10, [EXECUTE] = 60 } },
     of_fences = { .weight = { [PREPARE] = 8, [RELEASE] = 4, [EXECUTE] = 28, [LAUNCH] = 30,
@@ -590,7 +592,40 @@ static const struct mix
                                 [EXECUTE_INVALID] = 35 } },
     of_threads = { .weight = { [EXECUTE] = 80, [EXECUTE_SHORT] = 8, [EXECUTE_INVALID] = 8,
                                [LAUNCH] = 2, [FINISH] = 2 },
-                   .n_threads = 4 };
+                   .n_threads = 4 },
+    of_preparations = { .weight = { [PREPARE] = 80, [RELEASE] = 10, [EXECUTE] = 10 } };
+
+/* ---- what sequences leave behind: they release all that they make */
+
+static void without_losses(struct conform *c, const void *data)
+{
+    enum { WARM = 2, TURNS = 8, MOST = 24, MOST_MIB = 64 };
+    static const struct mix *const mixes[] = { &of_all, &of_preparations };
+
+    (void) data;
+    if (c->is_remote) {
+        conform_not_applicable(c, "the driver is in another process");
+        return;
+    }
+    for (int k = 0; k < COUNT(mixes); k++) {
+        struct conform_usage before = { 0 };
+        for (uint64_t i = 0; i < WARM + TURNS; i++) {
+            if (i == WARM)
+                before = conform_usage_now();
+            run_mix(c, mixes[k], i);
+        }
+        const struct conform_usage after = conform_usage_now();
+        EXPECT(c,
+               after.descriptors - before.descriptors < MOST &&
+                   after.threads - before.threads < MOST && after.mappings - before.mappings < MOST,
+               "%d random sequences: %ld descriptors, %ld threads, %ld mappings more", TURNS,
+               after.descriptors - before.descriptors, after.threads - before.threads,
+               after.mappings - before.mappings);
+        EXPECT(c, after.resident_mib - before.resident_mib < MOST_MIB,
+               "%d random sequences: %ld MiB more", TURNS,
+               after.resident_mib - before.resident_mib);
+    }
+}
 
 static const struct conform_rule rules_of_file[] = {
     { "consistency", "sequences", HAL_1_0, 0,
@@ -613,6 +648,8 @@ static const struct conform_rule rules_of_file[] = {
     { "concurrency", "sequences", HAL_1_0, 0,
       "random requests of several threads on several models end as they do alone", sequences,
       &of_threads },
+    { "stress", "sequences", HAL_1_0, 0, "nothing is lost by random sequences of calls",
+      without_losses },
 };
 const struct conform_rules conform_rules_sequences = { rules_of_file, COUNT(rules_of_file), NULL,
                                                        NULL };
