@@ -8,6 +8,7 @@
 
 #include "harness/conform/conform_graphs.h"
 #include "harness/conform/conform_requests.h"
+#include "harness/corrupt/bad_memory.h"
 #include "sim/client/hal_calls.h"
 #include "sim/hal/convert.h"
 
@@ -294,6 +295,35 @@ static void copied_in(struct conform *c, const void *rule)
 {
     copy_rule = rule;
     conform_each_graph(c, strcmp(rule, "K2") == 0 || strcmp(rule, "K4") == 0, copy_in_all);
+}
+
+/* Memory of the right size that cannot be used. */
+static void copy_unusable(struct conform_graph_subject *s)
+{
+    const size_t size = bytes_of(s->tensor_type);
+    uint32_t token;
+    struct hal_buffer *b = conform_must_allocate(s, &conform_one_input, &token);
+
+    if (!b)
+        return;
+    struct hal_memory m = memory_of(bytes[0], size);
+    EXPECT_STATUS(s->conform, b->methods->copy_from(b, &m, 0, NULL), HAL_NONE, "copy_from");
+    for (int k = 0; k < 2 * n_bad_memories; k++) {
+        const struct bad_memory *bad = &bad_memories[k / 2];
+        m = memory_of(bytes[0], size);
+        bad->change(&m);
+        conform_doing(s->conform, "copy_%s %s", k % 2 ? "to" : "from", bad->what);
+        enum hal_status status =
+            k % 2 ? b->methods->copy_to(b, &m) : b->methods->copy_from(b, &m, 0, NULL);
+        EXPECT_STATUS(s->conform, status, HAL_INVALID_ARGUMENT, bad->what);
+    }
+    b->methods->release(b);
+}
+
+static void copied_unusable(struct conform *c, const void *data)
+{
+    (void) data;
+    conform_each_graph(c, false, copy_unusable);
 }
 
 static void expect_copy_out(struct conform_graph_subject *s, struct hal_buffer *b, unsigned halves,
@@ -695,6 +725,8 @@ static const struct conform_rule rules_of_file[] = {
       "K6" },
     { "memory-domain", "K7", HAL_1_3, 0,
       "copy_to rejects a memory of another size when dimension 0 is unknown", copied_out, "K7" },
+    { "memory-domain", "unusable", HAL_1_3, 0,
+      "copies reject memory that cannot be used, and files that are too short", copied_unusable },
     { "memory-domain", "contents", HAL_1_3, 0,
       "each buffer keeps its own contents, copied from and to memory of every kind", contents },
     { "memory-domain", "many", HAL_1_3, 0,

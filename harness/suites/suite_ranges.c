@@ -7,6 +7,7 @@
 
 #include "harness/conform/conform_requests.h"
 #include "harness/conform/must.h"
+#include "harness/corrupt/bad_memory.h"
 #include "harness/corrupt/conform_mutations.h"
 #include "sim/client/hal_calls.h"
 
@@ -118,73 +119,9 @@ static void read_only(struct conform_request *r)
     r->pool[1].memory.protection = HAL_MEMORY_READ;
 }
 
-static void no_descriptor(struct conform_request *r)
-{
-    r->pool[0].memory = (struct hal_memory){
-        .kind = HAL_MEMORY_FD, .protection = HAL_MEMORY_READ, .fd = -1, .size = 64
-    };
-}
-
-static void no_address(struct conform_request *r)
-{
-    r->pool[0].memory.address = NULL;
-}
-
-static void no_kind(struct conform_request *r)
-{
-    r->pool[0].memory.kind = (enum hal_memory_kind) 7;
-}
-
-static void no_bytes(struct conform_request *r)
-{
-    r->pool[0].memory.size = 0;
-}
-
-static void huge_size(struct conform_request *r)
-{
-    r->pool[0].memory.size = UINT64_MAX;
-}
-
 static void unreadable(struct conform_request *r)
 {
     r->pool[0].memory.protection = HAL_MEMORY_WRITE;
-}
-
-enum { FILE_SIZE = 8192 };
-
-/* Places pool 0 in a range of a file of FILE_SIZE bytes. */
-static void in_file(struct conform_request *r, uint64_t offset, uint64_t size)
-{
-    static int fd = -1;
-
-    if (fd < 0)
-        fd = memfd_create("pool", MFD_CLOEXEC);
-    conform_must(fd >= 0 && ftruncate(fd, FILE_SIZE) == 0, "no file");
-    r->pool[0].memory = (struct hal_memory){ .kind = HAL_MEMORY_FD,
-                                             .protection = HAL_MEMORY_READ,
-                                             .fd = fd,
-                                             .offset = offset,
-                                             .size = size };
-}
-
-static void longer_than_file(struct conform_request *r)
-{
-    in_file(r, 0, FILE_SIZE + 1);
-}
-
-static void behind_file(struct conform_request *r)
-{
-    in_file(r, FILE_SIZE, FILE_SIZE);
-}
-
-static void huge_file_offset(struct conform_request *r)
-{
-    in_file(r, UINT64_MAX / FILE_SIZE * FILE_SIZE, FILE_SIZE);
-}
-
-static void huge_file_size(struct conform_request *r)
-{
-    in_file(r, 0, UINT64_MAX);
 }
 
 static void a_token(struct conform_request *r)
@@ -216,21 +153,13 @@ static const struct invalid_request {
     { "an omitted input", HAL_1_0, no_value },
     { "no pools", HAL_1_0, no_pools },
     { "outputs that cannot be written", HAL_1_0, read_only },
-    { "memory without a descriptor", HAL_1_0, no_descriptor },
-    { "memory without an address", HAL_1_0, no_address },
-    { "memory of an unknown kind", HAL_1_0, no_kind },
-    { "memory without bytes", HAL_1_0, no_bytes },
-    { "memory of size 2^64 - 1", HAL_1_0, huge_size },
     { "memory that cannot be read", HAL_1_0, unreadable },
-    { "memory longer than its file", HAL_1_0, longer_than_file },
-    { "memory after the end of its file", HAL_1_0, behind_file },
-    { "a file at an offset near 2^64", HAL_1_0, huge_file_offset },
-    { "a file of size 2^64 - 1", HAL_1_0, huge_file_size },
     { "an unknown token", HAL_1_0, a_token },
 };
 
-static void refuse_request(struct conform *c, struct conform_subject *s,
-                           const struct invalid_request *invalid)
+/* change: of the request, or (NULL) of the memory of pool 0. */
+static void refuse_request(struct conform *c, struct conform_subject *s, const char *what,
+                           void (*change)(struct conform_request *r), const struct bad_memory *bad)
 {
     struct hal_execution_config config = client_config();
 
@@ -238,15 +167,18 @@ static void refuse_request(struct conform *c, struct conform_subject *s,
         if (!conform_can_run(c, s->prepared, &conform_kinds[k], c->version))
             continue;
         conform_subject_reset(s);
-        invalid->change(&s->request);
+        if (change)
+            change(&s->request);
+        else
+            bad->change(&s->request.pool[0].memory);
         enum hal_status status =
             conform_kinds[k].run(s->prepared, c->version, &s->request, &config);
         EXPECT(c, status == HAL_INVALID_ARGUMENT && conform_result_is_empty(&s->request.result),
                "%s, %s execution, %s: %s, expected INVALID_ARGUMENT without shapes and durations",
-               s->model.name, conform_kinds[k].name, invalid->what, hal_status_name(status));
+               s->model.name, conform_kinds[k].name, what, hal_status_name(status));
         EXPECT(c, !conform_kinds[k].launches || s->request.launch == HAL_INVALID_ARGUMENT,
                "%s, %s execution, %s: the call returns %s, expected INVALID_ARGUMENT",
-               s->model.name, conform_kinds[k].name, invalid->what,
+               s->model.name, conform_kinds[k].name, what,
                hal_status_name(s->request.launch));
     }
 }
@@ -295,7 +227,8 @@ static void refuse_negative_times(struct conform *c, struct conform_subject *s)
 struct model_copy {
     struct hal_model hal;
     struct hal_operand operands[8];
-    uint32_t constant; /* index of a constant operand */
+    uint32_t constant;       /* index of a constant operand */
+    struct hal_memory *pool; /* that it was moved to; NULL: it was not */
 };
 
 static void operand_offset(struct model_copy *m)
@@ -312,14 +245,16 @@ static void operand_length(struct model_copy *m)
 static void refer_to_constant(struct model_copy *m, uint64_t length)
 {
     static uint8_t bytes[64];
-    static const struct hal_memory pool = {
+    static struct hal_memory pool;
+
+    pool = (struct hal_memory){
         HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, bytes, -1, 0, sizeof bytes
     };
-
     m->operands[m->constant].lifetime = HAL_CONSTANT_REFERENCE;
     m->operands[m->constant].location = (struct hal_location){ .length = length };
     m->hal.n_pools = 1;
     m->hal.pools = &pool;
+    m->pool = &pool;
 }
 
 static void reference_longer(struct model_copy *m)
@@ -419,8 +354,9 @@ static const struct invalid_model {
     { "no operand values", no_values },
 };
 
-static void refuse_model(struct conform *c, const struct conform_model *original,
-                         const struct invalid_model *invalid)
+/* change: of the model, or (NULL) of the memory of its pool. */
+static void refuse_model(struct conform *c, const struct conform_model *original, const char *what,
+                         void (*change)(struct model_copy *m), const struct bad_memory *bad)
 {
     struct model_copy m = { .hal = original->hal };
     bool supported[4];
@@ -431,15 +367,20 @@ static void refuse_model(struct conform *c, const struct conform_model *original
     m.hal.main.operands = m.operands;
     while (m.operands[m.constant].lifetime != HAL_CONSTANT_COPY)
         m.constant++;
-    invalid->change(&m);
+    if (change) {
+        change(&m);
+    } else {
+        refer_to_constant(&m, 4);
+        bad->change(m.pool);
+    }
     enum hal_status s =
         c->driver->get_supported_operations(c->driver, c->version, &m.hal, supported, &n);
     EXPECT(c, s == HAL_INVALID_ARGUMENT && n == 99,
            "a model with %s: get_supported_operations: %s, expected INVALID_ARGUMENT%s",
-           invalid->what, hal_status_name(s), n == 99 ? "" : "; it writes *ret_n");
+           what, hal_status_name(s), n == 99 ? "" : "; it writes *ret_n");
     struct conform_prepared p = conform_prepare(c, c->version, &m.hal, &client_default_preparation);
     EXPECT(c, p.status == HAL_INVALID_ARGUMENT && !p.model,
-           "a model with %s: prepare_model: %s, expected INVALID_ARGUMENT", invalid->what,
+           "a model with %s: prepare_model: %s, expected INVALID_ARGUMENT", what,
            hal_status_name(p.status));
 }
 
@@ -458,7 +399,11 @@ static void refuse_models(struct conform *c, const struct invalid_model *invalid
     conform_model_of(&m, &list[0]);
     for (int k = 0; k < n; k++) {
         conform_doing(c, "%s with %s", m.name, invalid[k].what);
-        refuse_model(c, &m, &invalid[k]);
+        refuse_model(c, &m, invalid[k].what, invalid[k].change, NULL);
+    }
+    for (int k = 0; k < n_bad_memories; k++) {
+        conform_doing(c, "%s with a constant in %s", m.name, bad_memories[k].what);
+        refuse_model(c, &m, bad_memories[k].what, NULL, &bad_memories[k]);
     }
     conform_model_done(&m);
 }
@@ -478,10 +423,13 @@ static void requests(struct conform *c, const void *data)
     struct conform_subject s;
 
     (void) data;
-    if (conform_subject_open(c, conform_relu(c), &s))
+    if (conform_subject_open(c, conform_relu(c), &s)) {
         for (int k = 0; k < COUNT(invalid_requests); k++)
             if (c->version >= invalid_requests[k].since)
-                refuse_request(c, &s, &invalid_requests[k]);
+                refuse_request(c, &s, invalid_requests[k].what, invalid_requests[k].change, NULL);
+        for (int k = 0; k < n_bad_memories; k++)
+            refuse_request(c, &s, bad_memories[k].what, NULL, &bad_memories[k]);
+    }
     conform_subject_close(&s);
 }
 
