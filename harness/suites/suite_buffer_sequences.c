@@ -1,6 +1,6 @@
 /* Random sequences of calls on several buffers of the driver: allocating them for roles of two
- * prepared models, copies, executions of every kind that read and write them, releases.  Each buffer
- * has the contents that were written to it last.  */
+ * prepared models, copies, executions of every kind that read and write them, releases.  Each
+ * buffer has the contents that were written to it last.  */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,7 +9,14 @@
 #include "harness/conform/conform_requests.h"
 #include "randgraph/randgraph.h"
 
-enum { MODELS = 2, BUFFERS = 6, INPUTS = 2, ARGUMENTS = INPUTS + 1, STEPS = 500, REMOTE_STEPS = 150 };
+enum {
+    MODELS = 2,
+    BUFFERS = 6,
+    INPUTS = 2,
+    ARGUMENTS = INPUTS + 1,
+    STEPS = 500,
+    REMOTE_STEPS = 150
+};
 enum { MOST_BYTES = 64 };
 
 /* What is in a buffer. */
@@ -89,7 +96,8 @@ static void allocate(struct sequence *q)
     a.in[n_in] = a.out[n_out] = (struct hal_buffer_role){ CONFORM_NO_MODEL, 0, 1 };
     b->hal = conform_allocate(q->conform, &a, models, MODELS, &b->token, &status);
     for (int i = 0; i < BUFFERS && b->hal; i++)
-        EXPECT(q->conform, &q->buffer[i] == b || !q->buffer[i].hal || q->buffer[i].token != b->token,
+        EXPECT(q->conform,
+               &q->buffer[i] == b || !q->buffer[i].hal || q->buffer[i].token != b->token,
                "allocate gives a buffer the token %u of another one", b->token);
     q->released = b->token == q->released ? 0 : q->released;
     q->is_refused = status == HAL_GENERAL_FAILURE;
@@ -189,17 +197,17 @@ static void copy_to(struct sequence *q)
 
 /* A buffer with that role, or NULL: the argument stays in its pool. */
 static struct kept_buffer *draw_buffer(struct sequence *q, uint32_t model, uint32_t argument,
-                                  const struct kept_buffer *not)
+                                       const struct kept_buffer * not )
 {
     struct kept_buffer *b = &q->buffer[draw(q, BUFFERS)];
 
-    return b->hal && b != not&&b->has_role[model][argument] ? b : NULL;
+    return b->hal && b != not &&b->has_role[model][argument] ? b : NULL;
 }
 
 struct arguments {
     struct kept_buffer *in[INPUTS], *out; /* NULL: in a pool */
-    bool is_empty;                   /* an input without contents */
-    bool is_example;                 /* the inputs are those of the example */
+    bool is_empty;                        /* an input without contents */
+    bool is_example;                      /* the inputs are those of the example */
 };
 
 static struct arguments draw_arguments(struct sequence *q, uint32_t model,

@@ -121,11 +121,10 @@ static uint8_t *place(struct sequence *q, const struct burst_request *r, uint32_
 {
     const uint64_t room = r->pool[pool].memory.size / 2;
 
-    a->location = (struct hal_location){
-        .pool = pool,
-        .offset = (uint64_t) half * room + draw(q, (uint32_t) (room - length) / 8) * 8,
-        .length = length
-    };
+    a->location = (struct hal_location){ .pool = pool,
+                                         .offset = (uint64_t) half * room +
+                                                   draw(q, (uint32_t) (room - length) / 8) * 8,
+                                         .length = length };
     return q->memory[r->memory[pool]].at + a->location.offset;
 }
 
@@ -224,9 +223,7 @@ static void run_invalid(struct sequence *q)
     case 0: n--; break;
     case 1: r.request.outputs[0].location.pool = r.n; break;
     case 2: r.request.inputs[0].location.length--; break;
-    default:
-        r.request.outputs[0].location.length--;
-        expected = HAL_OUTPUT_INSUFFICIENT_SIZE;
+    default: r.request.outputs[0].location.length--; expected = HAL_OUTPUT_INSUFFICIENT_SIZE;
     }
     enum hal_status s = execute(q, burst, &r, n);
     EXPECT(q->conform, s == expected, "burst %u, an invalid or too short argument: %s, expected %s",
@@ -249,9 +246,8 @@ static void open_burst(struct sequence *q, uint32_t burst)
 
     for (int i = 0; i < IDENTIFIERS; i++)
         q->bound[burst][i] = NOT_BOUND;
-    EXPECT_STATUS(q->conform,
-                  p->methods->configure_burst(p, q->conform->version, &q->burst[burst]), HAL_NONE,
-                  "configure_burst");
+    EXPECT_STATUS(q->conform, p->methods->configure_burst(p, q->conform->version, &q->burst[burst]),
+                  HAL_NONE, "configure_burst");
     conform_must(q->burst[burst], "configure_burst gives no burst");
 }
 
@@ -280,8 +276,8 @@ static void run_steps(struct sequence *q)
     static const struct {
         void (*run)(struct sequence *q);
         uint32_t weight; /* of 100 */
-    } step[] = { { run_valid, 60 },         { run_invalid, 12 },  { release_identifier, 14 },
-                 { replace_memory, 7 },     { reopen_burst, 2 },  { run_synchronously, 5 } };
+    } step[] = { { run_valid, 60 },     { run_invalid, 12 }, { release_identifier, 14 },
+                 { replace_memory, 7 }, { reopen_burst, 2 }, { run_synchronously, 5 } };
     const int steps = q->conform->is_remote ? REMOTE_STEPS : STEPS;
 
     for (int i = 0; i < steps; i++) {

@@ -240,6 +240,38 @@ static void expect_times(struct run *r)
                (unsigned long long) r->request.launched.on_device);
 }
 
+/* Durations are those of one execution: the last ones of many are not longer than the first ones by
+ * far. */
+static void steady_times(struct conform *c, const void *data)
+{
+    enum { RUNS = 1500, SOME = 15, FACTOR = 30 };
+    struct hal_execution_config config = client_config();
+    uint64_t longest = 0, shortest = UINT64_MAX;
+    struct conform_subject s;
+
+    (void) data;
+    config.measure = true;
+    if (conform_subject_open(c, conform_relu(c), &s))
+        for (int i = 0; i < RUNS; i++) {
+            conform_subject_reset(&s);
+            enum hal_status status =
+                conform_kinds[0].run(s.prepared, c->version, &s.request, &config);
+            const uint64_t t = s.request.result.timing.in_driver;
+            if (!EXPECT_STATUS(c, status, HAL_NONE, "a measured execution") || t == HAL_NO_TIME)
+                break;
+            if (i < SOME && t > longest)
+                longest = t;
+            else if (i >= RUNS - SOME && t < shortest)
+                shortest = t;
+        }
+    if (shortest < UINT64_MAX)
+        EXPECT(
+            c, shortest <= FACTOR * (longest + 1000),
+            "after %d executions each takes %llu ns or more in the driver, at first %llu or less",
+            RUNS, (unsigned long long) shortest, (unsigned long long) longest);
+    conform_subject_close(&s);
+}
+
 static bool is_shape(const struct hal_output_shape *s, const struct shape *expected_shape)
 {
     return s->n_dims == expected_shape->rank &&
@@ -537,6 +569,8 @@ static const struct conform_rule rules_of_file[] = {
       "the "
       "time of the call",
       runs, RUNS(expect_times), true },
+    { "generated", "steady-times", HAL_1_2, 0, "durations are those of one execution, not of all",
+      steady_times },
     { "generated", "specified", HAL_1_0, 0,
       "outputs of known shape: no shape is reported, or one per output; nothing else is written",
       runs, RUNS(expect_shapes), true },

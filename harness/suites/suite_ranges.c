@@ -178,8 +178,7 @@ static void refuse_request(struct conform *c, struct conform_subject *s, const c
                s->model.name, conform_kinds[k].name, what, hal_status_name(status));
         EXPECT(c, !conform_kinds[k].launches || s->request.launch == HAL_INVALID_ARGUMENT,
                "%s, %s execution, %s: the call returns %s, expected INVALID_ARGUMENT",
-               s->model.name, conform_kinds[k].name, what,
-               hal_status_name(s->request.launch));
+               s->model.name, conform_kinds[k].name, what, hal_status_name(s->request.launch));
     }
 }
 
@@ -247,9 +246,9 @@ static void refer_to_constant(struct model_copy *m, uint64_t length)
     static uint8_t bytes[64];
     static struct hal_memory pool;
 
-    pool = (struct hal_memory){
-        HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, bytes, -1, 0, sizeof bytes
-    };
+    pool =
+        (struct hal_memory){ HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, bytes, -1, 0,
+                             sizeof bytes };
     m->operands[m->constant].lifetime = HAL_CONSTANT_REFERENCE;
     m->operands[m->constant].location = (struct hal_location){ .length = length };
     m->hal.n_pools = 1;
@@ -376,8 +375,8 @@ static void refuse_model(struct conform *c, const struct conform_model *original
     enum hal_status s =
         c->driver->get_supported_operations(c->driver, c->version, &m.hal, supported, &n);
     EXPECT(c, s == HAL_INVALID_ARGUMENT && n == 99,
-           "a model with %s: get_supported_operations: %s, expected INVALID_ARGUMENT%s",
-           what, hal_status_name(s), n == 99 ? "" : "; it writes *ret_n");
+           "a model with %s: get_supported_operations: %s, expected INVALID_ARGUMENT%s", what,
+           hal_status_name(s), n == 99 ? "" : "; it writes *ret_n");
     struct conform_prepared p = conform_prepare(c, c->version, &m.hal, &client_default_preparation);
     EXPECT(c, p.status == HAL_INVALID_ARGUMENT && !p.model,
            "a model with %s: prepare_model: %s, expected INVALID_ARGUMENT", what,

@@ -117,8 +117,8 @@ static void prepare(struct sequence *q)
     const struct hal_prepare_config config = draw_config(q, &may_miss);
 
     s->subject = rng_below(&q->rng, w->n_subjects);
-    struct conform_prepared p = conform_prepare(w->conform, w->conform->version,
-                                                &w->model[s->subject].hal, &config);
+    struct conform_prepared p =
+        conform_prepare(w->conform, w->conform->version, &w->model[s->subject].hal, &config);
     EXPECT(w->conform, p.status == HAL_NONE || (may_miss && is_missed(p.status)),
            "%s: prepare_model: %s, expected NONE", w->model[s->subject].name,
            hal_status_name(p.status));
@@ -137,8 +137,8 @@ static void save(struct sequence *q)
     for (int i = 0; i < 4; i++)
         f->files.token[i] = (uint8_t) rng_below(&q->rng, 256);
     const struct hal_prepare_config config = files_config(&f->files);
-    struct conform_prepared p = conform_prepare(w->conform, w->conform->version,
-                                                &w->model[s->subject].hal, &config);
+    struct conform_prepared p =
+        conform_prepare(w->conform, w->conform->version, &w->model[s->subject].hal, &config);
     EXPECT(w->conform, p.status == HAL_NONE, "%s: prepare_model with a cache: %s, expected NONE",
            w->model[s->subject].name, hal_status_name(p.status));
     s->prepared = p.model;
@@ -157,8 +157,7 @@ static void restore(struct sequence *q)
     wrong.token[HAL_TOKEN_BYTES - 1] ^= is_right ? 0 : 1;
     const struct hal_prepare_config config = files_config(&wrong);
     struct slot *s = empty_slot(q);
-    struct conform_prepared p =
-        conform_prepare(w->conform, w->conform->version, NULL, &config);
+    struct conform_prepared p = conform_prepare(w->conform, w->conform->version, NULL, &config);
     EXPECT(w->conform, p.status == (is_right ? HAL_NONE : HAL_GENERAL_FAILURE),
            "%s: prepare_model_from_cache with %s token: %s", w->model[f->subject].name,
            is_right ? "its" : "another", hal_status_name(p.status));
@@ -364,8 +363,7 @@ static void launch(struct sequence *q)
         HAL_NO_TIME, &p->fence, &p->info);
     for (int i = 0; i < n; i++) /* the driver has duplicated them */
         close(fence[i]);
-    bool is_exhausted =
-        w->is_threaded && conform_is_exhausted(status, w->conform->version);
+    bool is_exhausted = w->is_threaded && conform_is_exhausted(status, w->conform->version);
     EXPECT(w->conform, is_exhausted || (status == HAL_NONE && p->info),
            "%s: execute_fenced: %s, expected NONE", w->model[s->subject].name,
            hal_status_name(status));
@@ -578,20 +576,39 @@ static void sequences(struct conform *c, const void *data)
 }
 
 static const struct mix
-    of_all = { .weight = { [PREPARE] = 8, [SAVE] = 4, [RESTORE] = 8, [RELEASE] = 3, [EXECUTE] = 40,
-                           [EXECUTE_SHORT] = 8, [EXECUTE_INVALID] = 8, [EXECUTE_OTHER] = 6,
-                           [LAUNCH] = 6, [FINISH] = 6, [WAIT] = 3 } },
-    of_caches = { .weight = { [PREPARE] = 3, [SAVE] = 10, [RESTORE] = 25, [RELEASE] = 5,
+    of_all = { .weight = { [PREPARE] = 8,
+                           [SAVE] = 4,
+                           [RESTORE] = 8,
+                           [RELEASE] = 3,
+                           [EXECUTE] = 40,
+                           [EXECUTE_SHORT] = 8,
+                           [EXECUTE_INVALID] = 8,
+                           [EXECUTE_OTHER] = 6,
+                           [LAUNCH] = 6,
+                           [FINISH] = 6,
+                           [WAIT] = 3 } },
+    of_caches = { .weight = { [PREPARE] = 3,
+                              [SAVE] = 10,
+                              [RESTORE] = 25,
+                              [RELEASE] = 5,
                               [EXECUTE] = 57 },
                   .needs_cache = true },
     of_deadlines = { .weight = { [PREPARE] = 20, [EXECUTE] = 70, [WAIT] = 10 } },
     of_priorities = { .weight = { [PREPARE] = 30, [RELEASE] = 10, [EXECUTE] = 60 } },
-    of_fences = { .weight = { [PREPARE] = 8, [RELEASE] = 4, [EXECUTE] = 28, [LAUNCH] = 30,
+    of_fences = { .weight = { [PREPARE] = 8,
+                              [RELEASE] = 4,
+                              [EXECUTE] = 28,
+                              [LAUNCH] = 30,
                               [FINISH] = 30 } },
-    of_requests = { .weight = { [PREPARE] = 10, [EXECUTE] = 30, [EXECUTE_SHORT] = 25,
+    of_requests = { .weight = { [PREPARE] = 10,
+                                [EXECUTE] = 30,
+                                [EXECUTE_SHORT] = 25,
                                 [EXECUTE_INVALID] = 35 } },
-    of_threads = { .weight = { [EXECUTE] = 80, [EXECUTE_SHORT] = 8, [EXECUTE_INVALID] = 8,
-                               [LAUNCH] = 2, [FINISH] = 2 },
+    of_threads = { .weight = { [EXECUTE] = 80,
+                               [EXECUTE_SHORT] = 8,
+                               [EXECUTE_INVALID] = 8,
+                               [LAUNCH] = 2,
+                               [FINISH] = 2 },
                    .n_threads = 4 },
     of_preparations = { .weight = { [PREPARE] = 80, [RELEASE] = 10, [EXECUTE] = 10 } };
 

@@ -38,18 +38,52 @@ static const struct conform_rule *find(const char *name)
     return NULL;
 }
 
-static void check_rules(struct conform *c, const char *what)
+/* How models are prepared. */
+struct variant {
+    const char *what;
+    bool is_restoring;
+    enum hal_priority priority;
+};
+static const struct variant plain = { "that are prepared plainly", false, HAL_PRIORITY_MEDIUM };
+
+/* Checks the rule on models that are prepared so.  Returns whether a part of it was not applicable:
+ * a driver may say by a status that it does not support something. */
+static bool check_rule(struct conform *c, const struct conform_rule *r, const struct variant *v)
+{
+    struct conform_result *result = c->state->result;
+
+    result->reason[0] = '\0';
+    c->state->is_restoring = v->is_restoring;
+    c->state->priority = v->priority;
+    r->check(c, r->data);
+    c->state->is_restoring = plain.is_restoring;
+    c->state->priority = plain.priority;
+    return result->reason[0];
+}
+
+/* What is applicable to models that are prepared plainly is to the others. */
+static void check_rules(struct conform *c, const struct variant *v)
 {
     for (int i = 0; i < COUNT(rules_of_models); i++) {
         const struct conform_rule *r = find(rules_of_models[i]);
         const uint32_t before = c->state->result->failures;
+        char reason[CONFORM_TEXT];
         if (!conform_applies(r, c->version))
             continue;
-        r->check(c, r->data);
+        const bool lacks = check_rule(c, r, v);
         EXPECT(c, c->state->result->failures == before, "%s does not hold for models %s",
-               rules_of_models[i], what);
+               rules_of_models[i], v->what);
+        if (!lacks)
+            continue;
+        memcpy(reason, c->state->result->reason, sizeof reason);
+        EXPECT(c, check_rule(c, r, &plain), "%s, models %s: %s; but not of models %s",
+               rules_of_models[i], v->what, reason, plain.what);
+        memcpy(c->state->result->reason, reason, sizeof reason);
     }
 }
+
+static const struct variant restored_models = { "that are restored from a cache", true,
+                                                HAL_PRIORITY_MEDIUM };
 
 static void restored(struct conform *c, const void *data)
 {
@@ -63,21 +97,16 @@ static void restored(struct conform *c, const void *data)
         conform_not_applicable(c, "the driver has no compilation cache");
         return;
     }
-    c->state->is_restoring = true;
-    check_rules(c, "that are restored from a cache");
-    c->state->is_restoring = false;
+    check_rules(c, &restored_models);
 }
 
 static void at_priority(struct conform *c, const void *data)
 {
-    const enum hal_priority *priority = data;
-
-    c->state->priority = *priority;
-    check_rules(c, *priority == HAL_PRIORITY_LOW ? "at low priority" : "at high priority");
-    c->state->priority = HAL_PRIORITY_MEDIUM;
+    check_rules(c, data);
 }
 
-static const enum hal_priority low = HAL_PRIORITY_LOW, high = HAL_PRIORITY_HIGH;
+static const struct variant low = { "at low priority", false, HAL_PRIORITY_LOW },
+                            high = { "at high priority", false, HAL_PRIORITY_HIGH };
 
 static const struct conform_rule rules_of_file[] = {
     { "cache", "restored", HAL_1_2, 0, "rules of other suites hold for restored models", restored },
