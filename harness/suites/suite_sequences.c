@@ -616,7 +616,7 @@ static const struct mix
 
 static void without_losses(struct conform *c, const void *data)
 {
-    enum { WARM = 2, TURNS = 8, MOST = 24, MOST_MIB = 64 };
+    enum { WARM = 2, TURNS = 8, MOST = 16, MOST_MIB = 64 };
     static const struct mix *const mixes[] = { &of_all, &of_preparations };
 
     (void) data;

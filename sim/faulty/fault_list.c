@@ -4,8 +4,8 @@
 #include "sim/faulty/faulty.h"
 
 static const struct fault_group *const groups[] = {
-    &device_faults, &driver_faults, &model_faults,  &execution_faults,
-    &burst_faults,  &state_faults,  &repeat_faults, &memory_faults,
+    &device_faults, &driver_faults, &model_faults,    &execution_faults, &burst_faults,
+    &state_faults,  &repeat_faults, &sequence_faults, &memory_faults,
 };
 
 const struct fault *fault_at(int index)

@@ -24,7 +24,10 @@ struct faulty_model {
                                          return HAL_GENERAL_FAILURE */
     bool is_restored;                 /* from a compilation cache */
     enum hal_priority priority;       /* of the client's preparation */
+    uint64_t deadline;                /* likewise */
+    uint32_t n_loops;                 /* WHILE operations of the main subgraph */
     atomic_uint executions;
+    atomic_int state;      /* of a fault that needs a number */
     atomic_uint first_dim; /* of a fault: dimension 0 of output 0 in the first execution */
 };
 
@@ -132,6 +135,7 @@ struct faulty_info {
     struct hal_fenced_info *inner; /* NULL: of an accepted invalid execution */
     struct hal_timing timing;
     bool is_read;
+    unsigned executions; /* of the driver, when it was launched */
 };
 
 struct faulty_buffer {
@@ -181,7 +185,7 @@ void leak_memory(struct faulty_call *x);
 
 /* Rows of the fault table. */
 extern const struct fault_group driver_faults, execution_faults, memory_faults, model_faults,
-    burst_faults, repeat_faults, state_faults;
+    burst_faults, repeat_faults, sequence_faults, state_faults;
 
 #define CONTRACT(...)                                                                              \
     &(const struct contract_hooks)                                                                 \

@@ -92,6 +92,8 @@ struct preparing {
     struct hal_prepare_callback *client;
     bool is_restored, is_accepted;
     enum hal_priority priority;
+    uint64_t deadline;
+    uint32_t n_loops;
     uint32_t n_inputs, n_outputs;
     uint32_t n_files; /* of the cache that is written */
     int file[MAX_SAVED_FILES];
@@ -113,6 +115,8 @@ static void notify(struct hal_prepare_callback *self, enum hal_status status,
     if (m) {
         m->is_restored = p.is_restored;
         m->priority = p.priority;
+        m->deadline = p.deadline;
+        m->n_loops = p.n_loops;
     }
     if (m && !inner) {
         m->base.n_inputs = p.n_inputs;
@@ -152,8 +156,12 @@ static enum hal_status prepare(struct faulty_preparation *x, struct hal_prepare_
 
     if (!p)
         return hal_fail_preparation(client, HAL_GENERAL_FAILURE);
-    *p = (struct preparing){ { notify }, d, client, !x->model, is_accepted, x->config.priority };
+    *p = (struct preparing){ { notify },        d,           client,
+                             !x->model,         is_accepted, x->config.priority,
+                             x->config.deadline };
     if (x->model) {
+        for (uint32_t i = 0; i < x->model->main.n_operations; i++)
+            p->n_loops += x->model->main.operations[i].type == HAL_OP_WHILE;
         p->n_inputs = x->model->main.n_inputs;
         p->n_outputs = x->model->main.n_outputs;
         if (d->hooks->saved)

@@ -170,7 +170,11 @@ static enum hal_status wrap_info(struct faulty_driver *d, enum hal_status status
     f = calloc(1, sizeof *f);
     if (!f)
         abort();
-    *f = (struct faulty_info){ { &d->info_methods }, d, *info, hal_unknown_timing };
+    *f = (struct faulty_info){ .base = { &d->info_methods },
+                               .driver = d,
+                               .inner = *info,
+                               .timing = hal_unknown_timing,
+                               .executions = atomic_load(&d->executions) };
     *info = &f->base;
     return HAL_NONE;
 }

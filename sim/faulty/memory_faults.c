@@ -222,7 +222,7 @@ static const struct fault rows[] = {
     BREAKS("copy-uninitialised", "buffer", RULES("memory-domain/K5"),
            "copy_to copies zeros from a buffer without contents",
            .buffer = { .copy_to = copies_zeros }),
-    BREAKS("copy-once", "buffer", RULES("memory-domain/device-memory"),
+    BREAKS("copy-once", "buffer", RULES("memory-domain/device-memory", "memory-domain/sequences"),
            "only the first copy_from copies", .buffer = { .copy_from = copies_nothing }),
     BREAKS("copy-offset-ignored", "buffer", RULES("memory-domain/contents"),
            "copy_from ignores the offset of a file", .buffer = { .copy_from = copies_from_start }),
