@@ -277,6 +277,21 @@ static void operand_shorter(struct model_copy *m)
     m->operands[m->constant].location.length--;
 }
 
+static void input_offset(struct model_copy *m)
+{
+    m->operands[0].location.offset = 4;
+}
+
+static void input_length(struct model_copy *m)
+{
+    m->operands[0].location.length = 16;
+}
+
+static void input_pool(struct model_copy *m)
+{
+    m->operands[0].location.pool = 1;
+}
+
 static void operand_behind(struct model_copy *m)
 {
     m->operands[m->constant].location.offset = m->hal.operand_values_length;
@@ -343,6 +358,9 @@ static const struct invalid_model {
     { "a constant in a pool that is too long", reference_longer },
     { "a constant in a pool that is too short", reference_shorter },
     { "a constant that ends after its pool", reference_far },
+    { "an input with an offset", input_offset },
+    { "an input with a length", input_length },
+    { "an input in a pool", input_pool },
     { "padding", operand_padding },
     { "an input of rank 17", operand_rank },
     { "an input of huge dimensions", operand_dimensions },

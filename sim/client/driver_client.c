@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "sim/client/driver_client.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,14 +190,38 @@ struct execution {
     struct client_end *end;
 };
 
+/* What no driver writes: shows that a result, fence or info was left unwritten. */
+static const uint64_t unwritten_time = HAL_NO_TIME - 1;
+static const int unwritten_fence = INT_MIN;
+
+static void clear_before(struct hal_result *r)
+{
+    r->n_shapes = UINT32_MAX;
+    r->timing = (struct hal_timing){ unwritten_time, unwritten_time };
+}
+
+/* A method writes the number of shapes and the timing whatever its status. */
+static void require_written(struct execution *x)
+{
+    const struct hal_result *r = x->result;
+    const bool is_written = r->n_shapes != UINT32_MAX && r->timing.on_device != unwritten_time &&
+                            r->timing.in_driver != unwritten_time;
+
+    require(x->end, is_written, "an execution leaves its result unwritten");
+    if (!is_written)
+        hal_clear_result(x->result);
+}
+
 static void execute_synchronously(struct execution *x)
 {
     struct hal_prepared_model *p = x->prepared;
 
     at(x->client, TARGET_AT_EXECUTE_SYNCHRONOUSLY);
+    clear_before(x->result);
     take_launch(x->client,
                 p->methods->execute_synchronously(p, x->entry, x->request, x->config, x->result),
                 x->end);
+    require_written(x);
 }
 
 static void execute_asynchronously(struct execution *x)
@@ -243,10 +268,12 @@ static void execute_in_burst(struct execution *x)
     require(x->end, (x->end->launched == HAL_NONE) == (b != NULL),
             "configure_burst: status and burst contradict each other");
     if (b) {
+        clear_before(x->result);
         take_status(
             x->client,
             b->methods->execute_synchronously(b, x->request, n, identifier, x->config, x->result),
             x->end);
+        require_written(x);
         release_memories(b, n ? STEP * (int64_t) (n - 1) : 0, x->end);
         RELEASE(b);
     }
@@ -254,6 +281,8 @@ static void execute_in_burst(struct execution *x)
 }
 
 /* ---- fences */
+
+static struct hal_fenced_info unwritten_info;
 
 static bool is_unknown(struct hal_timing t)
 {
@@ -267,6 +296,10 @@ static void await_fence(struct execution *x, int fence, struct hal_fenced_info *
 
     hal_clear_result(x->result);
     x->since_launch = hal_unknown_timing;
+    if (fence == unwritten_fence || info == &unwritten_info) {
+        require(e, false, "execute_fenced leaves its fence or its info unwritten");
+        return;
+    }
     if (e->launched != HAL_NONE) {
         require(e, fence == HAL_NO_FENCE && !info,
                 "execute_fenced returns a fence or an info with a failure");
@@ -291,8 +324,8 @@ static void await_fence(struct execution *x, int fence, struct hal_fenced_info *
 static void execute_fenced(struct execution *x)
 {
     struct hal_prepared_model *p = x->prepared;
-    struct hal_fenced_info *info = NULL;
-    int fence = HAL_NO_FENCE;
+    struct hal_fenced_info *info = &unwritten_info;
+    int fence = unwritten_fence;
 
     at(x->client, TARGET_AT_FENCED);
     take_launch(x->client,
@@ -306,14 +339,16 @@ static void execute_fenced(struct execution *x)
 
 static void compute_synchronously(struct execution *x, struct hal_execution *e)
 {
+    clear_before(x->result);
     take_status(x->client, e->methods->execute_synchronously(e, x->config->deadline, x->result),
                 x->end);
+    require_written(x);
 }
 
 static void compute_fenced(struct execution *x, struct hal_execution *e)
 {
-    struct hal_fenced_info *info = NULL;
-    int fence = HAL_NO_FENCE;
+    struct hal_fenced_info *info = &unwritten_info;
+    int fence = unwritten_fence;
 
     take_launch(
         x->client,
