@@ -110,6 +110,35 @@ static void use_unknown(struct conform_graph_subject *s)
     release(b);
 }
 
+static void move_argument(struct hal_location *l, int k)
+{
+    *(k == 0 ? &l->offset : k == 1 ? &l->length : &l->padding) = 4;
+}
+
+/* The location of an argument in a buffer is 0 except for the pool. */
+static void use_part(struct conform_graph_subject *s)
+{
+    const int n_changes = s->conform->version >= HAL_FL5 ? 3 : 2;
+    const struct hal_execution_config config = client_config();
+    uint32_t token = 0;
+    struct hal_buffer *b = allocate_filled(s, &in_and_out, &token);
+
+    for (int i = 0; b && i < 2 * n_changes * conform_n_kinds; i++) {
+        const struct conform_kind *kind = &conform_kinds[i % conform_n_kinds];
+        const int change = i / conform_n_kinds;
+        struct arena *a = arena_new(0);
+        struct conform_request r;
+        conform_request(&s->model.example, a, &r);
+        set_uses(&r, &(struct use){ change % 2, 0, token }, 1);
+        move_argument(change % 2 ? &r.outputs[0].location : &r.inputs[0].location, change / 2);
+        if (conform_can_run(s->conform, s->prepared, kind, s->conform->version))
+            EXPECT_STATUS(s->conform, kind->run(s->prepared, s->conform->version, &r, &config),
+                          HAL_INVALID_ARGUMENT, "an argument in a buffer with a location");
+        arena_free(a);
+    }
+    release(b);
+}
+
 /* The same model prepared a second time does not share buffers with the first. */
 static void use_of_other_model(struct conform_graph_subject *s)
 {
@@ -280,7 +309,7 @@ static const struct buffer_rule rules[] = {
     { use_unknown },           { use_of_other_model },
     { use_at_other_index },    { use_in_other_direction },
     { use_uninitialised },     { use_in_two_roles },
-    { use_other_shape, true },
+    { use_other_shape, true }, { use_part },
 };
 
 static const struct conform_rule rules_of_file[] = {
@@ -300,6 +329,9 @@ static const struct conform_rule rules_of_file[] = {
       check_rule, &rules[5] },
     { "memory-domain", "X7", HAL_1_3, 0, "executions fail when a shape does not fit the buffer",
       check_rule, &rules[6] },
+    { "memory-domain", "location", HAL_1_3, 0,
+      "executions reject an argument in a buffer with an offset, a length or padding", check_rule,
+      &rules[7] },
 };
 const struct conform_rules conform_rules_buffers = { rules_of_file, COUNT(rules_of_file), NULL,
                                                      NULL };

@@ -281,12 +281,17 @@ static void run_steps(struct sequence *q)
     const int steps = q->conform->is_remote ? REMOTE_STEPS : STEPS;
 
     for (int i = 0; i < steps; i++) {
+        const uint32_t before = q->conform->state->result->failures;
         uint32_t at = draw(q, 100);
         int k = 0;
         conform_doing(q->conform, "step %d of a sequence of executions in bursts", i);
         while (at >= step[k].weight)
             at -= step[k++].weight;
         step[k].run(q);
+        if (q->conform->state->result->failures != before) {
+            conform_require(q->conform, false, "this was step %d of a random sequence", i);
+            return;
+        }
     }
 }
 

@@ -2,6 +2,7 @@
  * several in one model. */
 #include <string.h>
 
+#include "golden/model/build.h"
 #include "harness/conform/conform_models.h"
 
 enum { UNKNOWN_A = 0x11, UNKNOWN_B = 0x7ffe, MAX_OWN = 16 };
@@ -161,6 +162,65 @@ static void unknown(struct conform *c, const void *data)
     conform_model_done(&x.model);
 }
 
+/* ---- an operation of an unknown extension in a branch: IF is not supported */
+
+static void branch_model(struct conform_model *m)
+{
+    static const uint8_t yes = 1;
+    struct build b;
+
+    build_init(&b, 3);
+    uint32_t condition = build_constant(&b, DT_B8, DIMS(1), &yes);
+    uint32_t one = build_subgraph(&b, 1), other = build_subgraph(&b, 2);
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2));
+    uint32_t y = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2));
+    OPERATION(&b, "IF", IDS(condition, one, other, x), IDS(y));
+    for (uint32_t k = 1; k < 3; k++) {
+        build_graph(&b, k);
+        uint32_t u = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2));
+        uint32_t v = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2));
+        OPERATION(&b, "RELU", IDS(u), IDS(v));
+    }
+    model_count_consumers(&b.model);
+    struct tensor *in = arena_copy(b.arena, &b.model.graph[0].operand[x].tensor, sizeof *in);
+    struct example e = { .name = "IF", .model = b.model, .in = in, .expected = in };
+    conform_model_init(m, &e, b.arena);
+}
+
+static void in_branch(struct conform *c, const void *data)
+{
+    static const struct hal_extension_prefix prefix = { UNKNOWN_NAME_A, UNKNOWN_A };
+    struct conform_model m;
+
+    (void) data;
+    branch_model(&m);
+    const uint32_t n = m.hal.n_referenced;
+    struct hal_subgraph *g = arena_copy(m.arena, m.hal.referenced, n * sizeof *g);
+    m.hal.n_extension_prefixes = 1;
+    m.hal.extension_name_to_prefix = &prefix;
+    for (uint32_t k = 0; k < n; k++) {
+        struct hal_operation *o = arena_copy(m.arena, g[k].operations, sizeof *o);
+        bool supported = true;
+        uint32_t n_answers = 0;
+        m.hal.referenced = g;
+        o->type = UNKNOWN_A << 16;
+        const struct hal_operation *relu = g[k].operations;
+        g[k].operations = o;
+        enum hal_status s = c->driver->get_supported_operations(c->driver, c->version, &m.hal,
+                                                                &supported, &n_answers);
+        EXPECT(c, s == HAL_NONE && n_answers == 1 && !supported,
+               "IF with an operation of an unknown extension in branch %u: "
+               "get_supported_operations: %s, IF is %ssupported",
+               k, hal_status_name(s), supported ? "" : "not ");
+        struct hal_prepared_model *p = conform_prepare_supported(c, &m.hal);
+        EXPECT(c, !p, "IF with an operation of an unknown extension in branch %u prepares", k);
+        if (p)
+            p->methods->release(p);
+        g[k].operations = relu;
+    }
+    conform_model_done(&m);
+}
+
 /* ---- prefixes */
 
 static const struct prefix_row {
@@ -233,6 +293,8 @@ static const struct conform_rule rules_of_file[] = {
     { "extension", "unknown", HAL_1_2, 0,
       "an unknown extension is valid: its operations are unsupported, the others as without it",
       unknown },
+    { "extension", "in-branch", HAL_1_3, 0,
+      "an unknown extension's operation in a branch of IF: IF is not supported", in_branch },
     { "extension", "prefixes", HAL_1_2, 0,
       "prefixes are not 0, unique, and those that the model's types use", prefixes },
     { "extension", "own", HAL_1_2, 0,

@@ -17,6 +17,9 @@ enum { SUBJECTS = 4, SLOTS = 6, FILE_SETS = 3, PENDING = 3, STEPS = 400, REMOTE_
 struct slot {
     struct hal_prepared_model *prepared; /* NULL: empty */
     uint32_t subject;
+    struct hal_execution *reusable; /* of the prepared model; NULL: none */
+    struct arena *arena;            /* of its request */
+    struct conform_request request;
 };
 
 /* Cache files; several models may be saved to the same ones, one after another. */
@@ -84,13 +87,22 @@ static uint64_t draw_deadline(struct sequence *q, bool *ret_may_miss)
 
 /* ---- preparing, saving, restoring, releasing */
 
+static void clear_slot(struct slot *s)
+{
+    if (s->reusable) {
+        s->reusable->methods->release(s->reusable);
+        arena_free(s->arena);
+    }
+    if (s->prepared)
+        s->prepared->methods->release(s->prepared);
+    *s = (struct slot){ NULL };
+}
+
 static struct slot *empty_slot(struct sequence *q)
 {
     struct slot *s = &q->world->slot[rng_below(&q->rng, SLOTS)];
 
-    if (s->prepared)
-        s->prepared->methods->release(s->prepared);
-    s->prepared = NULL;
+    clear_slot(s);
     return s;
 }
 
@@ -307,6 +319,44 @@ static void execute_other(struct sequence *q)
     run(q, k, s, &r, &config);
 }
 
+/* ---- reusable executions: each computation has its own deadline */
+
+static bool create_reusable(struct sequence *q, struct slot *s)
+{
+    const struct hal_execution_config config = client_config();
+    struct world *w = q->world;
+
+    if (s->reusable)
+        return true;
+    s->arena = arena_new(0);
+    conform_request(&w->model[s->subject].example, s->arena, &s->request);
+    enum hal_status status = s->prepared->methods->create_reusable_execution(
+        s->prepared, &s->request.hal, &config, &s->reusable);
+    EXPECT(w->conform, status == HAL_NONE && s->reusable,
+           "%s: create_reusable_execution: %s, expected NONE", w->model[s->subject].name,
+           hal_status_name(status));
+    if (!s->reusable)
+        arena_free(s->arena);
+    return s->reusable;
+}
+
+static void compute(struct sequence *q)
+{
+    struct world *w = q->world;
+    struct slot *s = &w->slot[rng_below(&q->rng, SLOTS)];
+    bool may_miss;
+
+    if (!s->prepared ||
+        !conform_can_run(w->conform, s->prepared, conform_kind_named("reusable"),
+                         w->conform->version) ||
+        !create_reusable(q, s))
+        return;
+    memset(s->request.pool[1].memory.address, 0x55, s->request.pool[1].memory.size);
+    enum hal_status status = s->reusable->methods->execute_synchronously(
+        s->reusable, draw_deadline(q, &may_miss), &s->request.result);
+    expect_outputs(q, s->subject, &s->request, status, may_miss, "reusable");
+}
+
 /* ---- fenced executions that others overtake */
 
 /* Waits for the execution's end. */
@@ -387,6 +437,7 @@ enum sequence_call {
     EXECUTE_SHORT,
     EXECUTE_INVALID,
     EXECUTE_OTHER,
+    COMPUTE,
     LAUNCH,
     FINISH,
     WAIT,
@@ -406,6 +457,7 @@ static const struct {
     [EXECUTE_SHORT] = { "executing with a short output", execute_short, HAL_1_2 },
     [EXECUTE_INVALID] = { "executing an invalid request", execute_invalid, HAL_1_0 },
     [EXECUTE_OTHER] = { "executing with other inputs", execute_other, HAL_1_0 },
+    [COMPUTE] = { "computing a reusable execution", compute, HAL_FL8 },
     [LAUNCH] = { "launching a fenced execution", launch, HAL_1_3 },
     [FINISH] = { "waiting for a fenced execution", finish, HAL_1_3 },
     [WAIT] = { "waiting", wait_a_little, HAL_1_0 },
@@ -438,6 +490,7 @@ static void run_sequence(struct world *w, const struct mix *m, uint64_t index)
 
     rng_seed(&q.rng, conform_seed, index);
     for (int i = 0; i < steps; i++) {
+        const uint32_t before = w->conform->state->result->failures;
         enum sequence_call k = draw_call(&q, m);
         if (w->conform->version < calls[k].since)
             continue;
@@ -446,6 +499,10 @@ static void run_sequence(struct world *w, const struct mix *m, uint64_t index)
         q.arena = arena_new(0);
         calls[k].run(&q);
         arena_free(q.arena);
+        if (!w->is_threaded && w->conform->state->result->failures != before) {
+            conform_require(w->conform, false, "this was step %d of a random sequence", i);
+            break;
+        }
     }
     while (!is_over) {
         finish(&q);
@@ -515,8 +572,7 @@ static bool opens_caches(struct world *w)
 static void close_world(struct world *w)
 {
     for (int i = 0; i < SLOTS; i++)
-        if (w->slot[i].prepared)
-            w->slot[i].prepared->methods->release(w->slot[i].prepared);
+        clear_slot(&w->slot[i]);
     for (int i = 0; i < FILE_SETS && w->is_caching; i++)
         files_done(&w->set[i].files);
     for (uint32_t i = 0; i < w->n_subjects; i++) {
@@ -583,7 +639,7 @@ static const struct mix
                            [EXECUTE] = 40,
                            [EXECUTE_SHORT] = 8,
                            [EXECUTE_INVALID] = 8,
-                           [EXECUTE_OTHER] = 6,
+                           [EXECUTE_OTHER] = 6, [COMPUTE] = 8,
                            [LAUNCH] = 6,
                            [FINISH] = 6,
                            [WAIT] = 3 } },
@@ -593,7 +649,7 @@ static const struct mix
                               [RELEASE] = 5,
                               [EXECUTE] = 57 },
                   .needs_cache = true },
-    of_deadlines = { .weight = { [PREPARE] = 20, [EXECUTE] = 70, [WAIT] = 10 } },
+    of_deadlines = { .weight = { [PREPARE] = 15, [EXECUTE] = 55, [COMPUTE] = 20, [WAIT] = 10 } },
     of_priorities = { .weight = { [PREPARE] = 30, [RELEASE] = 10, [EXECUTE] = 60 } },
     of_fences = { .weight = { [PREPARE] = 8,
                               [RELEASE] = 4,
