@@ -14,7 +14,7 @@
 #include "harness/conform/conform_threads.h"
 #include "sim/base/fence.h"
 
-enum { MANY = 24, DELAY_US = 20000, CHAIN = 8 };
+enum { MANY = 200, DELAY_US = 20000, CHAIN = 8 };
 
 /* ---- one fenced execution */
 

@@ -36,6 +36,7 @@ struct pending {
     struct arena *arena;
     struct conform_request request;
     uint32_t subject;
+    bool fails; /* a fence that it waits for fails */
 };
 
 /* What all threads of a rule share; only sequences on the rule's own thread change it. */
@@ -369,7 +370,13 @@ static void finish(struct sequence *q)
         return;
     int ready = p->fence == HAL_NO_FENCE ? 1 : fence_wait(1, &p->fence, HAL_NO_TIME);
     enum hal_status status = p->info->methods->get_execution_info(p->info, &t, &t);
-    if (!q->world->is_threaded || !conform_is_exhausted(status, q->world->conform->version)) {
+    if (p->fails) {
+        EXPECT(q->world->conform, ready != 1 && status == HAL_GENERAL_FAILURE,
+               "a fenced execution that waits for a fence which fails: %s, expected "
+               "GENERAL_FAILURE",
+               hal_status_name(status));
+    } else if (!q->world->is_threaded ||
+               !conform_is_exhausted(status, q->world->conform->version)) {
         EXPECT(q->world->conform, ready == 1, "the fence of a fenced execution fails");
         expect_outputs(q, p->subject, &p->request, status, false, "fenced");
     }
@@ -391,6 +398,16 @@ static int timer_fence(struct sequence *q)
     return fd;
 }
 
+/* A fence that has failed. */
+static int failed_fence(void)
+{
+    struct fence f;
+
+    conform_must(fence_open(&f) == 0, "too many open files");
+    fence_complete(&f, false);
+    return f.wait;
+}
+
 static void launch(struct sequence *q)
 {
     struct hal_execution_config config = client_config();
@@ -403,18 +420,22 @@ static void launch(struct sequence *q)
         !conform_can_run(w->conform, s->prepared, conform_kind_named("fenced"),
                          w->conform->version))
         return;
-    *p = (struct pending){ .fence = HAL_NO_FENCE, .subject = s->subject, .arena = arena_new(0) };
+    *p = (struct pending){
+        .fence = HAL_NO_FENCE, .subject = s->subject, .arena = arena_new(0), .fails = chance(q, 25)
+    };
     conform_request(&w->model[s->subject].example, p->arena, &p->request);
     config.measure = chance(q, 30);
     for (int i = 0; i < n; i++)
-        fence[i] = timer_fence(q);
+        fence[i] = p->fails && i == n - 1 ? failed_fence() : timer_fence(q);
     enum hal_status status = s->prepared->methods->execute_fenced(
         s->prepared, w->conform->version, &p->request.hal, (uint32_t) n, fence, &config,
         HAL_NO_TIME, &p->fence, &p->info);
     for (int i = 0; i < n; i++) /* the driver has duplicated them */
         close(fence[i]);
     bool is_exhausted = w->is_threaded && conform_is_exhausted(status, w->conform->version);
-    EXPECT(w->conform, is_exhausted || (status == HAL_NONE && p->info),
+    EXPECT(w->conform,
+           is_exhausted || (status == HAL_NONE && p->info) ||
+               (p->fails && status == HAL_GENERAL_FAILURE),
            "%s: execute_fenced: %s, expected NONE", w->model[s->subject].name,
            hal_status_name(status));
     if (!p->info)
@@ -639,7 +660,8 @@ static const struct mix
                            [EXECUTE] = 40,
                            [EXECUTE_SHORT] = 8,
                            [EXECUTE_INVALID] = 8,
-                           [EXECUTE_OTHER] = 6, [COMPUTE] = 8,
+                           [EXECUTE_OTHER] = 6,
+                           [COMPUTE] = 8,
                            [LAUNCH] = 6,
                            [FINISH] = 6,
                            [WAIT] = 3 } },
