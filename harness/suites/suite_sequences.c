@@ -206,13 +206,16 @@ static bool place(struct sequence *q, const struct slot *s, struct conform_reque
 /* A prepared model and a kind of execution that it has; NULL: none was drawn. */
 static const struct slot *draw_slot(struct sequence *q, const struct conform_kind **ret_kind)
 {
+    enum { TRIES = 8 };
     struct world *w = q->world;
-    const struct slot *s = &w->slot[rng_below(&q->rng, SLOTS)];
 
-    *ret_kind = &conform_kinds[rng_below(&q->rng, (uint32_t) conform_n_kinds)];
-    return s->prepared && conform_can_run(w->conform, s->prepared, *ret_kind, w->conform->version)
-               ? s
-               : NULL;
+    for (int i = 0; i < TRIES; i++) {
+        const struct slot *s = &w->slot[rng_below(&q->rng, SLOTS)];
+        *ret_kind = &conform_kinds[rng_below(&q->rng, (uint32_t) conform_n_kinds)];
+        if (s->prepared && conform_can_run(w->conform, s->prepared, *ret_kind, w->conform->version))
+            return s;
+    }
+    return NULL;
 }
 
 static enum hal_status run(struct sequence *q, const struct conform_kind *k, const struct slot *s,

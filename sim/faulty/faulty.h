@@ -127,6 +127,7 @@ struct faulty_reusable {
     struct arena *arena;               /* of the snapshot of its inputs; NULL: none */
     const struct hal_argument *client; /* the first input in the client's memory; NULL: none */
     struct hal_argument first;         /* as it was when the execution was created */
+    uint64_t deadline;                 /* of a fault: of its first run; 0: none yet */
 };
 
 struct faulty_info {

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "golden/base/clock.h"
+#include "sim/base/fence.h"
 #include "sim/faulty/faulty.h"
 #include "sim/hal/hal_result.h"
 
@@ -262,6 +262,94 @@ static enum hal_status run_in_first_size(struct hal_burst *self, const struct ha
                                                     result);
 }
 
+enum { MOST_FENCES = 100 };
+
+static void crash_on_many_fences(struct faulty_call *x)
+{
+    if (x->n_wait_for > MOST_FENCES)
+        abort();
+}
+
+static void lose_descriptor_of_failed_fence(struct faulty_call *x)
+{
+    for (uint32_t i = 0; i < x->n_wait_for; i++)
+        if (fence_wait(1, &x->wait_for[i], 0) < 0)
+            (void) !open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static struct faulty_reusable *reusable_of(struct hal_execution *e)
+{
+    return (struct faulty_reusable *) e;
+}
+
+/* The first computation's deadline is that of all. */
+static enum hal_status keep_deadline(struct hal_execution *self, uint64_t deadline,
+                                     struct hal_result *result)
+{
+    struct faulty_reusable *r = reusable_of(self);
+
+    if (!r->deadline)
+        r->deadline = deadline;
+    return r->inner->methods->execute_synchronously(r->inner, r->deadline, result);
+}
+
+static enum hal_status leave_unwritten(struct hal_execution *self, uint64_t deadline,
+                                       struct hal_result *result)
+{
+    struct hal_execution *e = reusable_of(self)->inner;
+    struct hal_result before = *result;
+    enum hal_status status = e->methods->execute_synchronously(e, deadline, result);
+
+    if (status != HAL_NONE && status != HAL_OUTPUT_INSUFFICIENT_SIZE)
+        *result = before;
+    return status;
+}
+
+/* ---- buffers and branches */
+
+static void clear_locations(const struct faulty_call *x, uint32_t n, struct hal_argument *a)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (a[i].location.pool < x->request.n_pools &&
+            x->request.pools[a[i].location.pool].is_token)
+            a[i].location = (struct hal_location){ .pool = a[i].location.pool };
+}
+
+static void ignore_locations(struct faulty_call *x)
+{
+    struct hal_request *r = &x->request;
+    struct hal_argument *in = arena_copy(x->arena, r->inputs, r->n_inputs * sizeof *in);
+    struct hal_argument *out = arena_copy(x->arena, r->outputs, r->n_outputs * sizeof *out);
+
+    if (!in || !out)
+        return;
+    clear_locations(x, r->n_inputs, in);
+    clear_locations(x, r->n_outputs, out);
+    r->inputs = in;
+    r->outputs = out;
+}
+
+static bool has_extension(const struct hal_subgraph *g)
+{
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        if (g->operations[i].type > UINT16_MAX)
+            return true;
+    return false;
+}
+
+static enum hal_status support_branches(struct hal_driver *self, enum hal_version version,
+                                        const struct hal_model *model, bool *supported,
+                                        uint32_t *ret_n)
+{
+    struct hal_driver *d = faulty_driver_of(self)->inner;
+    enum hal_status status = d->get_supported_operations(d, version, model, supported, ret_n);
+
+    for (uint32_t k = 0; status == HAL_NONE && k < model->n_referenced; k++)
+        for (uint32_t i = 0; has_extension(&model->referenced[k]) && i < *ret_n; i++)
+            supported[i] = supported[i] || model->main.operations[i].type == HAL_OP_IF;
+    return status;
+}
+
 static const struct fault rows[] = {
     BREAKS("checked-once", "request", RULES("request/sequences"),
            "accepts every request of a model that has executed a valid one", .after = check_once),
@@ -304,6 +392,23 @@ static const struct fault rows[] = {
     BREAKS("info-overtaken", "fence", RULES("fenced/sequences"),
            "get_execution_info reports a failure once another execution has begun",
            .info = { .get_execution_info = fail_if_overtaken }),
+    BREAKS("many-fences-crash", "crash", RULES("fenced/many"), "crashes on more than 100 fences",
+           .before = crash_on_many_fences),
+    BREAKS("failed-fence-leak", "resources", RULES("stress/sequences"),
+           "each execution that waits for a failed fence loses a descriptor",
+           .before = lose_descriptor_of_failed_fence),
+    BREAKS("reusable-deadline-kept", "reusable", RULES("deadline/sequences"),
+           "reusable executions keep the deadline of their first run",
+           .reusable = { .execute_synchronously = keep_deadline }),
+    BREAKS("reusable-result-unwritten", "reusable", RULES("request/fails"),
+           "reusable executions that fail leave the result as it was",
+           .reusable = { .execute_synchronously = leave_unwritten }),
+    BREAKS("buffer-location-ignored", "buffer", RULES("memory-domain/location"),
+           "executions ignore offset and length of arguments in buffers",
+           .before = ignore_locations),
+    BREAKS("branches-supported", "support", RULES("extension/in-branch"),
+           "IF is supported with an operation of an unknown extension in a branch",
+           .driver = { .get_supported_operations = support_branches }),
     BREAKS("burst-size-kept", "burst", RULES("burst/sequences"),
            "bursts reject a larger memory under an identifier that was released",
            .burst = { .execute_synchronously = run_in_first_size }),
