@@ -7,6 +7,7 @@
 
 #include "harness/conform/conform_graphs.h"
 #include "harness/conform/conform_requests.h"
+#include "harness/conform/conform_threads.h"
 #include "randgraph/randgraph.h"
 
 enum {
@@ -331,9 +332,74 @@ static void sequences(struct conform *c, const void *data)
         conform_subject_close(&q.subject[i]);
 }
 
+/* ---- one buffer that several threads read at once */
+
+enum { THREADS = 4, RUNS = 60 };
+
+struct shared {
+    struct sequence *sequence;
+    uint32_t token;
+    bool has_kind[EXECUTION_WAYS]; /* by conform_kinds */
+    struct conform_request request[THREADS][RUNS];
+};
+
+static void read_beside(struct conform *c, unsigned index, void *user)
+{
+    const struct hal_execution_config config = client_config();
+    struct shared *x = user;
+    struct conform_subject *s = &x->sequence->subject[0];
+
+    for (int i = 0; i < RUNS; i++) {
+        struct conform_request *r = &x->request[index][i];
+        const struct conform_kind *k = &conform_kinds[i % conform_n_kinds];
+        if (!x->has_kind[i % conform_n_kinds])
+            continue;
+        conform_request_use_token(r, &r->inputs[0], x->token);
+        enum hal_status status = conform_run_beside(k, s->prepared, c->version, r, &config);
+        EXPECT(c, status == HAL_NONE && conform_outputs_are(r, s->model.example.expected),
+               "%s executions at once that read one buffer: %s, or wrong results", k->name,
+               hal_status_name(status));
+    }
+}
+
+static void shared_buffer(struct conform *c, const void *data)
+{
+    struct sequence q = { .conform = c };
+    struct conform_subject *s = &q.subject[0];
+    enum hal_status status;
+
+    (void) data;
+    if (!c->driver->allocate)
+        conform_not_applicable(c, "the driver has no buffers");
+    else if (conform_subject_open(c, conform_sum(c), s)) {
+        struct shared *x = arena_alloc(s->model.arena, 1, sizeof *x);
+        conform_must(x, "out of memory");
+        x->sequence = &q;
+        for (int k = 0; k < conform_n_kinds; k++)
+            x->has_kind[k] = conform_can_run(c, s->prepared, &conform_kinds[k], c->version);
+        for (int i = 0; i < THREADS * RUNS; i++)
+            conform_request(&s->model.example, s->model.arena, &x->request[i / RUNS][i % RUNS]);
+        struct hal_buffer *b =
+            conform_allocate(c, &conform_one_input, &s->prepared, 1, &x->token, &status);
+        if (b) {
+            const struct tensor *t = &s->model.example.in[0];
+            const struct hal_memory m = { HAL_MEMORY_ADDRESS, HAL_MEMORY_READ, t->data, -1, 0,
+                                          tensor_bytes(t) };
+            EXPECT_STATUS(c, b->methods->copy_from(b, &m, 0, NULL), HAL_NONE, "copy_from");
+            conform_in_threads(c, THREADS, read_beside, x);
+            b->methods->release(b);
+        } else {
+            conform_not_applicable(c, "the driver provides no buffer");
+        }
+    }
+    conform_subject_close(s);
+}
+
 static const struct conform_rule rules_of_file[] = {
     { "memory-domain", "sequences", HAL_1_3, 0,
       "in random sequences of calls, buffers have what was written to them last", sequences },
+    { "concurrency", "shared-buffer", HAL_1_3, 0, "executions at once may read one buffer",
+      shared_buffer },
 };
 const struct conform_rules conform_rules_buffer_sequences = { rules_of_file, COUNT(rules_of_file),
                                                               NULL, NULL };

@@ -118,26 +118,27 @@ static void fail_restored(struct faulty_call *x)
 /* ---- files */
 
 enum { BUSY_FILES = 64 };
-static ino_t busy_file[BUSY_FILES]; /* of the first inputs of running executions; 0: none */
+/* Files or buffers of the first inputs of running executions; 0: none. */
+static uint64_t busy_file[BUSY_FILES];
 static pthread_mutex_t busy_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int own_file; /* 1 + its index in busy_file; 0: none, -1: another one's */
 
-static ino_t input_file(const struct faulty_call *x)
+static uint64_t input_file(const struct faulty_call *x)
 {
     const struct hal_request *r = &x->request;
+    const struct hal_request_pool *p = r->n_inputs && r->inputs[0].location.pool < r->n_pools
+                                           ? &r->pools[r->inputs[0].location.pool]
+                                           : NULL;
     struct stat s;
 
-    if (!r->n_inputs || r->inputs[0].location.pool >= r->n_pools ||
-        r->pools[r->inputs[0].location.pool].is_token ||
-        r->pools[r->inputs[0].location.pool].memory.fd < 0 ||
-        fstat(r->pools[r->inputs[0].location.pool].memory.fd, &s) < 0)
-        return 0;
-    return s.st_ino;
+    if (p && p->is_token)
+        return UINT64_C(1) << 63 | p->token;
+    return p && p->memory.fd >= 0 && fstat(p->memory.fd, &s) == 0 ? s.st_ino : 0;
 }
 
 static void take_file(struct faulty_call *x)
 {
-    const ino_t file = x->entry == ENTRY_SYNCHRONOUS ? input_file(x) : 0;
+    const uint64_t file = x->entry == ENTRY_SYNCHRONOUS ? input_file(x) : 0;
 
     own_file = 0;
     pthread_mutex_lock(&busy_lock);
@@ -154,7 +155,7 @@ static void take_file(struct faulty_call *x)
         usleep(200);
 }
 
-/* An execution whose inputs lie in the same file as those of another one is wrong. */
+/* An execution whose input lies in the same file or buffer as that of another one is wrong. */
 static void leave_file(struct faulty_call *x)
 {
     if (own_file < 0)
@@ -374,9 +375,10 @@ static const struct fault rows[] = {
            .preparing = note_unknown_inputs, .prepared = mark_restored, .after = fail_restored),
     BREAKS("cache-huge-crash", "cache", RULES("cache/S2"),
            "crashes on a model cache file of more than 8 MiB", .preparing = crash_on_huge_cache),
-    BREAKS("file-shared", "concurrency", RULES("concurrency/sequences"),
-           "synchronous executions at once with inputs in one file are wrong", .before = take_file,
-           .after = leave_file),
+    BREAKS("file-shared", "concurrency",
+           RULES("concurrency/sequences", "concurrency/shared-buffer"),
+           "synchronous executions at once with inputs in one file or buffer are wrong",
+           .before = take_file, .after = leave_file),
     BREAKS("copy-short-file-crash", "buffer", RULES("memory-domain/unusable"),
            "copy_from crashes on a file that is shorter than its memory",
            .buffer = { .copy_from = copy_without_looking }),
