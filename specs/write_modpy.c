@@ -80,7 +80,8 @@ static void put_values(struct writer *w, const struct tensor *t)
     for (size_t i = 0; i < n; i++) {
         const char *element = python_element(t, i, text);
         bool wrap = column + strlen(element) + 2 > WIDTH;
-        fprintf(w->to, "%s%s%s", i ? "," : "", wrap ? "\n    " : i ? " " : "", element);
+        fputs(!i ? (wrap ? "\n    " : "") : wrap ? ",\n    " : ", ", w->to);
+        fputs(element, w->to);
         column = (wrap ? 4 : column) + strlen(element) + 2;
     }
     fputc(']', w->to);
