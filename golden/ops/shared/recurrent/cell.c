@@ -208,7 +208,7 @@ static void check_partial_sums(const struct cell *k, const struct cell_rows *fro
                                const struct cell_matrix *m, const struct cell_rows *to)
 {
     double largest = bound_largest(k->unit);
-    double weights = k->c->arg[0]->scale == 0 ? largest_of(m->magnitude, m->n * m->k) : 0;
+    double weights = k->c->arg[0]->scale == 0 ? largest_of(m->weights.x, m->n * m->k) : 0;
 
     for (size_t i = 0; i < from->n && weights > 0; i++) {
         const double *row = from->at.x + i * from->stride;
@@ -218,7 +218,7 @@ static void check_partial_sums(const struct cell *k, const struct cell_rows *fro
             if (sum + most <= largest)
                 continue;
             for (size_t l = 0; l < m->k; l++)
-                sum += fabs(row[l]) * m->magnitude[j * m->k + l];
+                sum += fabs(row[l] * m->weights.x[j * m->k + l]);
             if (sum > largest)
                 to->at.e[i * to->stride + j] = INFINITY;
         }
