@@ -95,10 +95,12 @@ static void send_text(uint64_t item, uint32_t kind, const char *text)
 
 static void send_case(uint64_t item)
 {
-    struct case_message m = { MESSAGE_CASE, 3, 1 };
-    char bytes[64];
+    static const char operations[] = "ADD\tTENSOR_FLOAT32\n";
+    struct case_message m = { MESSAGE_CASE, 3, 1, sizeof operations - 1 };
+    char bytes[96];
     memcpy(bytes, &m, sizeof m);
-    strcpy(bytes + sizeof m, "ADD\tTENSOR_FLOAT32\n");
+    snprintf(bytes + sizeof m, sizeof bytes - sizeof m, "%sADD\t\tTENSOR_FLOAT32\t1\t\tother\n",
+             operations);
     send_ok(item, bytes, sizeof m + strlen(bytes + sizeof m));
 }
 
@@ -164,6 +166,7 @@ START_TEST(a_case_is_written_when_it_is_complete)
     ck_assert_str_eq(query("SELECT name || spec || dot || level FROM cases"),
                      "random/v2/s7/i2specdot3");
     ck_assert_str_eq(query("SELECT operation FROM case_operations"), "ADD");
+    ck_assert_str_eq(query("SELECT group_concat(operation || ran) FROM coverage"), "ADD1,ADD1");
     ck_assert_str_eq(query("SELECT printed || backtrace FROM failures"), "one\ntwo ?[31m#0 main");
     ck_assert_str_eq(query("SELECT count(*) FROM verdicts WHERE printed IS NULL"), "1");
     ck_assert_uint_eq(total(0, VERDICT_PASS), 1);
