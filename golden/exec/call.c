@@ -208,11 +208,18 @@ VECTOR_LOOP static void integer_errors(const struct steps *s, bool narrow, size_
         error[i] = (double) (int64_t) error[i] * s->step;
 }
 
+/* Without NaN and infinities there is less to do. */
 VECTOR_LOOP static void float_errors(size_t n, const double *restrict x,
                                      const double *restrict real, const double *restrict bound,
                                      double *restrict error)
 {
-    for (size_t i = 0; i < n; i++)
+    uint64_t odd = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        error[i] = fabs(x[i] - real[i]) + bound[i];
+        odd |= error[i] < INFINITY ? 0 : 1;
+    }
+    for (size_t i = 0; odd && i < n; i++)
         error[i] = float_reach(x[i], real[i], bound[i]);
 }
 

@@ -22,7 +22,7 @@ static void root_of_mean(double *acc, size_t channels, double count)
         acc[k] = sqrt(acc[k] / count);
 }
 
-static const struct pooling_reduction root_mean_square = { 0, add_square, root_of_mean };
+static const struct pooling_reduction root_mean_square = { 0, add_square, root_of_mean, NULL };
 
 static int eval(struct call *c, struct why *w)
 {

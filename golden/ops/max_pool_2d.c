@@ -20,7 +20,19 @@ VECTOR_LOOP static void take_larger(const double *x, double *acc, size_t channel
         acc[k] = x[k] > acc[k] || isnan(x[k]) ? x[k] : acc[k];
 }
 
-static const struct pooling_reduction largest = { -INFINITY, take_larger, NULL };
+/* Values with errors are no NaN. */
+VECTOR_LOOP static void take_larger_range(const double *restrict x, const double *restrict ex,
+                                          double *restrict low, double *restrict high,
+                                          size_t channels)
+{
+    for (size_t k = 0; k < channels; k++) {
+        double p = x[k] - ex[k], q = x[k] + ex[k];
+        low[k] = p > low[k] ? p : low[k];
+        high[k] = q > high[k] ? q : high[k];
+    }
+}
+
+static const struct pooling_reduction largest = { -INFINITY, take_larger, NULL, take_larger_range };
 
 static int eval(struct call *c, struct why *w)
 {
@@ -33,34 +45,24 @@ static int eval(struct call *c, struct why *w)
 /* The true maximum lies between those of x - ex and of x + ex. */
 static int bound(struct call *c, struct why *w)
 {
-    size_t n = tensor_count(c->arg[0]), n_out = tensor_count(c->out[0]);
+    size_t n = tensor_count(c->out[0]);
     const double *ex = c->ex[0];
-    double *ey = c->ey[0];
-    double *side = arena_alloc_raw(c->scratch, n, sizeof *side);
-    double *low = arena_alloc_raw(c->scratch, n_out, sizeof *low);
+    double *ey = c->ey[0], *low = arena_alloc_raw(c->scratch, n, sizeof *low);
     double *middle = c->y[0]; /* before the activation */
     bool activated = call_int(c, POOL_ACTIVATION) != ACTIVATION_NONE;
-    if (ex && activated)
-        middle = arena_alloc_raw(c->scratch, n_out, sizeof *middle);
 
-    if (!side || !low || !middle)
-        return why_no_memory_for(w, "a bound of %zu values", n);
-    for (size_t i = 0; i < n_out; i++)
-        ey[i] = 0;
     if (!ex)
         return 0;
     if (activated)
+        middle = arena_alloc_raw(c->scratch, n, sizeof *middle);
+    if (!low || !middle)
+        return why_no_memory_for(w, "a bound of %zu values", n);
+    if (activated)
         pooling_run(c, &largest, c->x[0], middle);
+    pooling_range(c, &largest, c->x[0], ex, low, ey);
     for (size_t i = 0; i < n; i++)
-        side[i] = c->x[0][i] - ex[i];
-    pooling_run(c, &largest, side, low);
-    for (size_t i = 0; i < n; i++)
-        side[i] = c->x[0][i] + ex[i];
-    pooling_run(c, &largest, side, ey);
-    for (size_t i = 0; i < n_out; i++) {
         ey[i] = bound_interval(middle[i], low[i], ey[i]);
-    }
-    activation_bound(c, POOL_ACTIVATION, c->y[0], ey, n_out);
+    activation_bound(c, POOL_ACTIVATION, c->y[0], ey, n);
     return 0;
 }
 

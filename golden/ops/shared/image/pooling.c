@@ -63,26 +63,60 @@ static void clip(const struct matmul_axis *a, size_t o, size_t *ret_lo, size_t *
     *ret_hi = (size_t) hi < a->in ? (size_t) hi : a->in;
 }
 
+/* The pixels of a window in an image: rows top to bottom - 1, columns left to right - 1. */
+struct box {
+    size_t top, bottom, left, right, width, channels; /* width: of the image */
+};
+
+static void reduce(const struct pooling_reduction *p, const struct box *b, const double *x,
+                   const double *ex, double *acc, double *high)
+{
+    for (size_t k = 0; k < b->channels; k++)
+        acc[k] = p->start;
+    for (size_t k = 0; high && k < b->channels; k++)
+        high[k] = p->start;
+    for (size_t i = b->top; i < b->bottom; i++)
+        for (size_t j = b->left; j < b->right; j++) {
+            size_t at = (i * b->width + j) * b->channels;
+            if (high)
+                p->take_range(x + at, ex + at, acc, high, b->channels);
+            else
+                p->take(x + at, acc, b->channels);
+        }
+    if (p->finish)
+        p->finish(acc, b->channels, (double) ((b->bottom - b->top) * (b->right - b->left)));
+}
+
+/* ex and high may be NULL. */
+static void each_window(const struct call *c, const struct pooling_reduction *p, const double *x,
+                        const double *ex, double *y, double *high)
+{
+    struct window v = window_of(c, &window);
+    struct box b = { .width = v.x.in, .channels = c->letter['C'] };
+    size_t at = 0;
+
+    for (size_t n = 0; n < c->letter['N']; n++) {
+        size_t image = n * v.y.in * v.x.in * b.channels;
+        for (size_t oy = 0; oy < v.y.out; oy++) {
+            clip(&v.y, oy, &b.top, &b.bottom);
+            for (size_t ox = 0; ox < v.x.out; ox++, at += b.channels) {
+                clip(&v.x, ox, &b.left, &b.right);
+                reduce(p, &b, x + image, ex ? ex + image : NULL, y + at, high ? high + at : NULL);
+            }
+        }
+    }
+}
+
 void pooling_run(const struct call *c, const struct pooling_reduction *p, const double *x,
                  double *y)
 {
-    struct window v = window_of(c, &window);
-    size_t channels = c->letter['C'], top, bottom, left, right;
+    each_window(c, p, x, NULL, y, NULL);
+}
 
-    for (size_t n = 0; n < c->letter['N']; n++, x += v.y.in * v.x.in * channels)
-        for (size_t oy = 0; oy < v.y.out; oy++) {
-            clip(&v.y, oy, &top, &bottom);
-            for (size_t ox = 0; ox < v.x.out; ox++, y += channels) {
-                clip(&v.x, ox, &left, &right);
-                for (size_t k = 0; k < channels; k++)
-                    y[k] = p->start;
-                for (size_t i = top; i < bottom; i++)
-                    for (size_t j = left; j < right; j++)
-                        p->take(x + (i * v.x.in + j) * channels, y, channels);
-                if (p->finish)
-                    p->finish(y, channels, (double) ((bottom - top) * (right - left)));
-            }
-        }
+void pooling_range(const struct call *c, const struct pooling_reduction *p, const double *x,
+                   const double *ex, double *low, double *high)
+{
+    each_window(c, p, x, ex, low, high);
 }
 
 size_t pooling_max_pixels(const struct call *c)
@@ -106,4 +140,4 @@ static void divide(double *acc, size_t channels, double count)
         acc[k] /= count;
 }
 
-const struct pooling_reduction pooling_mean = { 0, add, divide };
+const struct pooling_reduction pooling_mean = { 0, add, divide, NULL };

@@ -33,6 +33,9 @@ struct pooling_reduction {
     void (*take)(const double *x, double *acc, size_t channels);
     /* count: pixels of the image in the window, without padding.  NULL: acc is the result. */
     void (*finish)(double *acc, size_t channels, double count);
+    /* For pooling_range(): take(), to low and high, of the ends of the pixel's error interval. */
+    void (*take_range)(const double *x, const double *ex, double *low, double *high,
+                       size_t channels);
 };
 
 int pooling_infer(struct call *c, struct why *w);
@@ -42,6 +45,10 @@ bool pooling_draw(const struct call *c, int role, struct drawer *d, struct tenso
  * taken in row-major order. */
 void pooling_run(const struct call *c, const struct pooling_reduction *p, const double *x,
                  double *y);
+
+/* The results for x - ex and x + ex.  The reduction has take_range() and no finish(). */
+void pooling_range(const struct call *c, const struct pooling_reduction *p, const double *x,
+                   const double *ex, double *low, double *high);
 
 /* Upper bound of the number of pixels of the image in any window of the call. */
 size_t pooling_max_pixels(const struct call *c);
