@@ -1,5 +1,6 @@
 #include "golden/base/arena.h"
 #include "golden/judge/bounds.h"
+#include "golden/math/vector_loop.h"
 #include "golden/ops/shared/image/resize.h"
 
 static const struct typing typings[] = {
@@ -81,37 +82,47 @@ static struct range range_of(struct resize_place p, size_t n)
     return r;
 }
 
-/* Largest difference between the pixels in the ranges, which bounds the slope. */
-static double spread(const struct call *c, struct range y, struct range x, size_t image,
-                     size_t channel)
+/* Adds to the bounds ey of a pixel, for each channel, the largest difference between the pixels in
+ * the ranges, which bounds the slope, times off.  lo, hi: scratch memory, [channels]. */
+VECTOR_LOOP static void add_spread(const struct shape *in, const double *image, struct range y,
+                                   struct range x, double off, double *restrict lo,
+                                   double *restrict hi, double *restrict ey)
 {
-    const struct shape *in = &c->in[RESIZE_INPUT]->shape;
-    double lo = INFINITY, hi = -INFINITY;
+    size_t channels = in->dim[3];
 
+    for (size_t k = 0; k < channels; k++) {
+        lo[k] = INFINITY;
+        hi[k] = -INFINITY;
+    }
     for (size_t i = y.low; i <= y.high; i++)
         for (size_t j = x.low; j <= x.high; j++) {
-            size_t at = ((image * in->dim[1] + i) * in->dim[2] + j) * in->dim[3] + channel;
-            lo = bound_smaller(lo, c->x[RESIZE_INPUT][at]);
-            hi = bound_larger(hi, c->x[RESIZE_INPUT][at]);
+            const double *restrict pixel = image + (i * in->dim[2] + j) * channels;
+            for (size_t k = 0; k < channels; k++) {
+                lo[k] = bound_smaller(lo[k], pixel[k]);
+                hi[k] = bound_larger(hi[k], pixel[k]);
+            }
         }
-    return hi - lo;
+    for (size_t k = 0; k < channels; k++)
+        ey[k] = bound_clean(ey[k] + bound_scaled(hi[k] - lo[k], off));
 }
 
-/* Adds the effect of rounding errors in the positions. */
-static void add_slack(const struct call *c, const struct resize_place *column, double *ey)
+/* Adds the effect of rounding errors in the positions.  scratch: [2 * channels] */
+static void add_slack(const struct call *c, const struct resize_place *column, double *scratch,
+                      double *ey)
 {
     const struct shape *in = &c->in[RESIZE_INPUT]->shape, *out = &c->out[0]->shape;
     struct resize_axis rows = resize_along(c, 1);
+    size_t channels = out->dim[3], size = (size_t) in->dim[1] * in->dim[2] * channels;
 
     for (size_t b = 0; b < out->dim[0]; b++)
         for (uint32_t i = 0; i < out->dim[1]; i++) {
             struct resize_place p = resize_between(&rows, i);
             struct range y = range_of(p, in->dim[1]);
-            for (uint32_t j = 0; j < out->dim[2]; j++) {
+            for (uint32_t j = 0; j < out->dim[2]; j++, ey += channels) {
                 struct range x = range_of(column[j], in->dim[2]);
                 double off = p.slack + column[j].slack + 4 * c->unit;
-                for (size_t k = 0; k < out->dim[3]; k++, ey++)
-                    *ey = bound_clean(*ey + bound_scaled(spread(c, y, x, b, k), off));
+                add_spread(in, c->x[RESIZE_INPUT] + b * size, y, x, off, scratch,
+                           scratch + channels, ey);
             }
         }
 }
@@ -123,10 +134,11 @@ static int bound(struct call *c, struct why *w)
     const struct resize_place *column = columns_of(c, w);
     size_t n = tensor_count(c->in[RESIZE_INPUT]), n_out = tensor_count(c->out[0]);
     double *size = arena_alloc_raw(c->scratch, n + 1, sizeof *size), *ey = c->ey[0];
+    double *scratch = arena_alloc_raw(c->scratch, 2 * c->out[0]->shape.dim[3] + 1, sizeof *scratch);
 
     if (!column)
         return -1;
-    if (!size)
+    if (!size || !scratch)
         return why_no_memory_for(w, "%s: a bound of %zu values", c->op->name, n);
     for (size_t i = 0; i < n; i++)
         size[i] = fabs(c->x[RESIZE_INPUT][i]) * 8 * c->unit +
@@ -134,7 +146,7 @@ static int bound(struct call *c, struct why *w)
     interpolate(c, column, size, ey);
     for (size_t i = 0; i < n_out; i++)
         ey[i] = bound_clean(ey[i]);
-    add_slack(c, column, ey);
+    add_slack(c, column, scratch, ey);
     return 0;
 }
 

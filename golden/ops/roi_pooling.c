@@ -64,12 +64,15 @@ static struct span bin_of(const struct call *c, const struct region *r, int axis
 {
     double bins = (double) roi_bins(c, axis), limit = (double) roi_pixels(c, axis);
     struct ball from = r->from[axis], to = r->to[axis];
+    double first = pixel(from, 0), last = pixel(to, 0);
     struct span s, other;
 
-    span_of(pixel(from, 0), pixel(to, 0), (double) i, bins, limit, c->unit, &s);
+    span_of(first, last, (double) i, bins, limit, c->unit, &s);
     for (int k = 0; k < 4 && c->unit > 0; k++) {
-        span_of(pixel(from, k & 1 ? 1 : -1), pixel(to, k & 2 ? 1 : -1), (double) i, bins, limit,
-                c->unit, &other);
+        double first2 = pixel(from, k & 1 ? 1 : -1), last2 = pixel(to, k & 2 ? 1 : -1);
+        if (first2 == first && last2 == last)
+            continue;
+        span_of(first2, last2, (double) i, bins, limit, c->unit, &other);
         widen_span(&s, &other);
     }
     return s;
