@@ -268,6 +268,8 @@ static struct judgement judge_elements(const struct tensor *reference, const dou
     }
     judge_scatter(&j, &s);
     conclude(&j);
+    if (j.ok && kind == ERROR_DOT && (!range.limited || reference->scale != 0))
+        j.gain = gain_measure(reference, real, bound, actual);
     return j;
 }
 

@@ -4,6 +4,7 @@
 #define GOLDEN_JUDGE_H
 
 #include "golden/exec/exec.h"
+#include "golden/judge/gain.h"
 
 /* Comparison of one output.  worst: the element with the largest |actual - expected| / bound. */
 struct judgement {
@@ -12,6 +13,7 @@ struct judgement {
     size_t wrong;   /* elements outside their bound */
     size_t worst;
     double expected, actual, bound, ratio; /* of the worst element */
+    struct gain_sample gain;               /* of sums of products that are right */
     char why[160]; /* empty if ok; else which test failed (element, variance, bias, shape) */
 };
 

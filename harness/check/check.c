@@ -468,6 +468,15 @@ static void put_steps(struct buffer *detail, const struct tensor *t, const struc
                   (actual - zero) * scale);
 }
 
+void check_add_gain(struct check_result *r, const struct check_gain *g)
+{
+    for (uint32_t i = 0; i < r->n_gains; i++)
+        if (r->gain[i].operation == g->operation)
+            return;
+    if (r->n_gains < CHECK_GAINS)
+        r->gain[r->n_gains++] = *g;
+}
+
 static void judge_one(const struct check *c, uint32_t i, const struct outcome *o,
                       struct check_result *r, struct buffer *detail)
 {
@@ -485,6 +494,9 @@ static void judge_one(const struct check *c, uint32_t i, const struct outcome *o
 
     r->checked += j.checked;
     r->wrong += j.wrong;
+    if (p && gain_is_measured(&j.gain))
+        check_add_gain(
+            r, &(struct check_gain){ c->writer[i], p->code, (int32_t) actual->dtype, j.gain });
     put_place(&actual->shape, j.worst, place, sizeof place);
     if (detail)
         buffer_printf(detail, "output %u: %s%s of %s: %zu elements compared, %zu wrong%s%s\n", i,

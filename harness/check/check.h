@@ -33,6 +33,16 @@ struct blamed {
     double expected, actual, bound, ratio;
 };
 
+/* How much too large the result of an operation is (golden/judge/gain.h). */
+struct check_gain {
+    uint32_t operation; /* of the main graph */
+    int32_t code;
+    int32_t dtype; /* of the output */
+    struct gain_sample sample;
+};
+
+enum { CHECK_GAINS = 8 };
+
 /* The result of one case on one target.  Workers send it through a pipe byte for byte: no pointers.
  */
 struct check_result {
@@ -61,7 +71,13 @@ struct check_result {
     bool varied;          /* the plain run conforms; the verdict is that of another way of execution
                              (harness/check/variation.h) */
     struct blamed blamed; /* of a verdict that is not conforming, or unsupported */
+    /* Of results judged by bound: one per operation, of the first CHECK_GAINS. */
+    struct check_gain gain[CHECK_GAINS];
+    uint32_t n_gains;
 };
+
+/* Adds a gain, unless the result has one of that operation. */
+void check_add_gain(struct check_result *r, const struct check_gain *g);
 
 struct parts; /* harness/check/part.h */
 

@@ -148,6 +148,10 @@ void per_op_check_run(struct check *c, struct target *t, struct check_result *r,
         if (own.verdict == VERDICT_UNSUPPORTED)
             continue; /* perhaps supported only within a larger graph */
         n++;
+        for (uint32_t k = 0; k < own.n_gains; k++) {
+            own.gain[k].operation = operation;
+            check_add_gain(r, &own.gain[k]);
+        }
         r->checked += own.checked;
         r->wrong += own.wrong;
         worst = own.ratio > worst ? own.ratio : worst;

@@ -161,6 +161,8 @@ int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct w
     c->console = console_start(o->json, o->verbosity, c->n_items);
     int r = worker_pool_run(&crew, &work, c->n_items, c, w);
     console_clear(&c->console);
+    if (r >= 0)
+        TRY(campaign_note_gains(c, w));
     if (c->results && results_commit(c->results, r < 0 ? NULL : w) < 0)
         return -1;
     c->end = r == 0 ? CAMPAIGN_COMPLETE : r == 1 ? CAMPAIGN_STOPPED : c->end;
@@ -185,9 +187,12 @@ void campaign_done(struct campaign *c)
     free_counts(c->bucket, c->n_buckets);
     free_counts(c->unsupported, c->n_unsupported);
     free(c->note);
+    free(c->gain);
     free(c->verdict);
     free(c->item);
     c->note = NULL;
+    c->gain = NULL;
+    c->n_gains = 0;
     c->bucket = c->unsupported = NULL;
     c->n_buckets = c->n_unsupported = 0;
     c->verdict = NULL;

@@ -54,6 +54,8 @@ struct campaign {
     uint32_t n_buckets;
     struct bucket_count *unsupported; /* by signature, the most frequent first; likewise */
     uint32_t n_unsupported;
+    struct gain_count *gain; /* by target, operation and type: campaign_gains.c */
+    uint32_t n_gains;
     struct death_signature *signature; /* of deaths that were confirmed */
     uint32_t n_signatures;
 };

@@ -89,13 +89,13 @@ int campaign_reserve_verdicts(struct campaign *c, uint64_t n, struct why *w)
 
 /* ---- counting, printing, writing */
 
-/* The command that runs this case alone on this target. */
-static void put_replay(const struct campaign *c, uint64_t ordinal, const char *name,
-                       uint32_t target, struct buffer *b)
+void campaign_put_replay(const struct campaign *c, uint64_t ordinal, uint32_t target,
+                         struct buffer *b)
 {
     const struct options *o = c->options;
     const char *file = cases_file(c->cases, ordinal);
-    char ways[VARIATION_TEXT];
+    char ways[VARIATION_TEXT], name[CASE_NAME];
+    cases_name(c->cases, ordinal, name);
     buffer_puts(b, "halcyon replay ");
     buffer_put_quoted(b, file ? file : name);
     if (file) {
@@ -135,7 +135,7 @@ static void make_final(const struct campaign *c, uint64_t ordinal, uint32_t targ
     }
     expectations_apply(c->expectations, target, name, &ret->result);
     if (!verdict_conforming(ret->result.verdict) && !c->details)
-        put_replay(c, ordinal, name, target, &ret->replay);
+        campaign_put_replay(c, ordinal, target, &ret->replay);
     ret->texts.replay = ret->replay.length ? buffer_text(&ret->replay) : NULL;
 }
 
@@ -156,6 +156,14 @@ static void count(struct campaign *c, uint64_t ordinal, uint32_t target,
     *known = (unsigned char) (r->verdict + 1);
     c->totals[target].n[r->verdict]++;
     c->totals[target].compared += r->checked;
+}
+
+static int count_gains(struct campaign *c, uint64_t ordinal, const struct active_case *f,
+                       struct why *w)
+{
+    for (uint32_t t = 0; t < c->n_targets; t++)
+        TRY(campaign_add_gains(c, ordinal, t, &f->verdict[t].result, w));
+    return 0;
 }
 
 static void count_and_print(struct campaign *c, uint64_t ordinal, uint32_t target,
@@ -259,6 +267,8 @@ int campaign_take_complete(uint64_t item, void *user, struct why *w)
     for (uint32_t t = 0; t < c->n_targets; t++)
         make_final(c, ordinal, t, &f->verdict[t].result, &f->verdict[t].texts, &final[t]);
     int failed = c->results ? write_case(c, f, final, w) : 0;
+    if (!failed)
+        failed = count_gains(c, ordinal, f, w);
     for (uint32_t t = 0; t < c->n_targets; t++) {
         if (!failed)
             count_and_print(c, ordinal, t, &final[t]);
@@ -308,7 +318,7 @@ static int read_result(const struct campaign *c, uint32_t target, const void *by
     memcpy(ret, bytes, sizeof *ret);
     REQUIRE(w,
             target < c->n_targets && ret->verdict < VERDICT_COUNT && ret->was < VERDICT_COUNT &&
-                ret->judge <= JUDGE_BOUND && ret->output >= -1,
+                ret->judge <= JUDGE_BOUND && ret->output >= -1 && ret->n_gains <= CHECK_GAINS,
             "a verdict is out of range: target %u, verdict %u, judge %u, output %d", target,
             (unsigned) ret->verdict, (unsigned) ret->judge, ret->output);
     ret->attempts = ret->failed_attempts = 0;

@@ -144,6 +144,15 @@ void campaign_free_texts(struct case_texts *t);
 void campaign_free_cases(struct campaign *c);
 /* Makes room for the verdicts of the first n cases. */
 int campaign_reserve_verdicts(struct campaign *c, uint64_t n, struct why *w);
+/* The command that runs this case alone on this target. */
+void campaign_put_replay(const struct campaign *c, uint64_t ordinal, uint32_t target,
+                         struct buffer *b);
+/* Counts how much too large the results of a random graph are (campaign_gains.c). */
+int campaign_add_gains(struct campaign *c, uint64_t ordinal, uint32_t target,
+                       const struct check_result *r, struct why *w);
+/* After the last case: keeps a note about each operation whose results are too large or too small.
+ */
+int campaign_note_gains(struct campaign *c, struct why *w);
 /* Keeps a note, once. */
 int campaign_keep_note(struct campaign *c, uint32_t target, const char *text, struct why *w);
 
