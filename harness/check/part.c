@@ -180,9 +180,14 @@ bool part_has_empty_input(const struct example *e)
     return false;
 }
 
+static const struct op *slice_op(void)
+{
+    return op_by_name("SLICE");
+}
+
 static bool slice_takes(enum dtype type)
 {
-    const struct op *slice = op_by_name("SLICE");
+    const struct op *slice = slice_op();
 
     for (int i = 0; i < slice->n_typings; i++)
         if (slice->typings[i].slot[0] == type)
@@ -231,7 +236,7 @@ static int place_slice(struct making *k, uint32_t at, const struct tensor *value
     index[3] = at;
     k->e->in[k->g->n_inputs] = whole;
     k->g->input[k->g->n_inputs++] = index[0];
-    k->slice[k->n_slices++] = (struct operation){ OP_SLICE, 3, 1, index, index + 3 };
+    k->slice[k->n_slices++] = (struct operation){ slice_op()->code, 3, 1, index, index + 3 };
     return 0;
 }
 
