@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 LEAST_OPERATIONS = 95
-GRAPHS = ["--no-probe", "--ops", "1-8", "--seed", "1", "--count", "1000"]  # those of the baseline
+GRAPHS = ["--no-probe", "--ops", "1-8", "--seed", "1", "--count", "1400"]  # those of the baseline
 LEAST_PASSES = 400
 SUITES = ["basic", "model", "request", "generated", "extension", "version"]
 # docs/tflite-driver.md, "Rules that fail".
