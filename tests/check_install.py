@@ -110,7 +110,7 @@ def check_program(version, models):
     call("halcyon", "random", "--seed", 1, "--count", 20, "--ops", "1-5", *TARGETS)
     call("halcyon", "report", "-o", "the report")
     require("<html" in pathlib.Path("the report/index.html").read_text().lower(), "report")
-    isolated = call("halcyon", "random", "--count", 20, "-d", "sim:cpu?fault=last-tap-dropped", expect=1)
+    isolated = call("halcyon", "random", "--count", 60, "-d", "sim:cpu?fault=last-tap-dropped", expect=1)
     require("allowed error" in isolated, f"a driver in its own process: {isolated}")
     require("<svg" in call("halcyon", "dump", "random/v2/s1/i1", "--format", "svg"), "Graphviz")
 

@@ -48,8 +48,9 @@ static int bound(struct call *c, struct why *w)
         bool chosen = c->x[CONDITION][i] != 0;
         double other = c->x[chosen ? B : A][i], y = c->y[0][i];
         double e = error_at(c, chosen ? A : B, i);
-        if (error_at(c, CONDITION, i) > 0 && other != y)
-            e = fmax(e, fabs(other - y) + error_at(c, chosen ? B : A, i));
+        double off = other == y ? 0 : fabs(other - y); /* equal infinities too */
+        if (error_at(c, CONDITION, i) > 0)
+            e = fmax(e, off + error_at(c, chosen ? B : A, i));
         c->ey[0][i] = bound_clean(e);
     }
     bound_requantisation(c);

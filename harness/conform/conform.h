@@ -170,7 +170,9 @@ struct conform_state {
     bool is_restoring; /* saves them to a cache and restores them, if the driver does */
     enum hal_priority priority;
     struct conform_answers *first; /* the driver's, before the first rule; NULL: not asked yet */
-    struct driver_client client;   /* prepares models */
+    /* How a small model was executed after rules: bit per enum execution_way. */
+    unsigned right, wrong;
+    struct driver_client client; /* prepares models */
 };
 
 #endif

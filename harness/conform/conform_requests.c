@@ -1,5 +1,6 @@
 #include "harness/conform/conform_requests.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -154,6 +155,18 @@ static void begin_executions(void)
     driver_client_init(&executions, NULL);
 }
 
+static atomic_uint executed;
+
+unsigned conform_executed(void)
+{
+    return atomic_load(&executed);
+}
+
+void conform_forget_executed(void)
+{
+    atomic_store(&executed, 0);
+}
+
 /* A violation of the contract ends the rule. */
 static enum hal_status run(enum execution_way way, struct hal_prepared_model *p,
                            enum hal_version version, struct conform_request *r,
@@ -174,6 +187,8 @@ static enum hal_status run(enum execution_way way, struct hal_prepared_model *p,
     conform_must(!violation[0], violation);
     conform_must(way != EXECUTION_BURST || end.launched == HAL_NONE, "configure_burst fails");
     conform_must(!misbehaviour, misbehaviour);
+    if (end.status == HAL_NONE)
+        atomic_fetch_or(&executed, 1u << way);
     return end.status;
 }
 

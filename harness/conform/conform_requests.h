@@ -55,6 +55,9 @@ struct conform_kind {
 extern const struct conform_kind conform_kinds[];
 extern const int conform_n_kinds;
 const struct conform_kind *conform_kind_named(const char *name);
+/* The ways of execution that have succeeded in this process: bit per enum execution_way. */
+unsigned conform_executed(void);
+void conform_forget_executed(void);
 bool conform_kind_is_of(const struct conform_kind *k, enum hal_version version);
 /* Whether the prepared model can be executed so through the entry point of that version: the
  * version has this kind of execution, and the driver its method.  If the driver lacks it, that is

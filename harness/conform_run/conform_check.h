@@ -10,7 +10,7 @@
 int conform_begin(struct conform *c, struct conform_state *s, enum hal_version version,
                   struct why *w);
 /* Checks a rule that applies; then, that the driver answers as before its first rule, is available,
- * and executes a small model in every way. */
+ * and executes a small model as after earlier rules, in the ways in which rules have executed. */
 void conform_check(struct conform *c, const struct conform_rule *r,
                    struct conform_progress *progress, struct conform_result *ret_result);
 /* Closes the driver. */

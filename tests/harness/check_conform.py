@@ -11,8 +11,9 @@ from pathlib import Path
 
 # Rules about what a device need not have, or the process of its driver: recurrent operations, fp32, a cache,
 # extensions, clients of a service.
-MAY_LACK = {"request/omitted", "deadline/cache", "extension/own", "extension/types", "stress/leaks",
-            "stress/killed-clients", "stress/resources", "stress/other-resources", "stress/memory", "concurrency/calls-in-callbacks"}
+MAY_LACK = {"request/omitted", "cache/restored", "cache/sequences", "deadline/cache", "extension/own",
+            "extension/types", "stress/leaks", "stress/killed-clients", "stress/loops", "stress/sequences",
+            "stress/resources", "stress/other-resources", "stress/memory", "concurrency/calls-in-callbacks"}
 
 
 def serve(halcyon, arguments, folder):

@@ -35,6 +35,8 @@ def rows_of(path):
         assert not db.execute("PRAGMA foreign_key_check").fetchall()
         keys = {column: dict(db.execute(sql)) for column, sql in KEYS.items()}
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        tables.remove("coverage_parts")  # a row for each commit
+        tables += ["coverage", "neighbours"]  # its sums
         record = {}
         for table in tables:
             cursor = db.execute(f"SELECT * FROM {table}")

@@ -490,7 +490,7 @@ START_TEST(shapes_are_absent_or_exact)
 {
     over_socket = _i;
     check_violation(SHAPES_SHORT, false, false, "5 output shapes for 1 outputs");
-    check_violation(SHAPES_UNWRITTEN, false, false, "did not say how many");
+    check_violation(SHAPES_UNWRITTEN, false, false, "leaves its result unwritten");
     check_violation(SHAPES_WITH_ERROR, false, false, "1 output shapes with status GENERAL_FAILURE");
     check_violation(SHAPE_WRONG, false, false,
                     "dimension 1 of output 0 is reported as 3, declared 2");
