@@ -230,6 +230,31 @@ START_TEST(relaxed_sums_may_overflow_halves)
 }
 END_TEST
 
+/* logistic(0) < 0.5 ? logistic(0) : 0.5: the condition is uncertain, and the element that is not
+ * selected has an error, although it is equal. */
+START_TEST(equal_elements_keep_their_errors_in_selections)
+{
+    static const float half[] = { 0.5f }, zero[] = { 0 };
+    struct tensor in[] = { argument(DT_F32, DIMS(1), 0, 0, zero) };
+    struct exec_options options = { .bounds = true };
+    struct result r;
+
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(1));
+    uint32_t y = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(1));
+    uint32_t limit = build_constant(&b, DT_F32, DIMS(1), half);
+    uint32_t less = build_operand(&b, LIFE_TEMPORARY, DT_B8, DIMS(1));
+    uint32_t selected = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(1));
+    OPERATION(&b, "LOGISTIC", IDS(x), IDS(y));
+    OPERATION(&b, "LESS", IDS(y, limit), IDS(less));
+    OPERATION(&b, "SELECT", IDS(less, y, limit), IDS(selected));
+    ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
+    ck_assert_double_eq(r.real[1][0], 0.5);
+    ck_assert_double_gt(r.bound[0][0], 0);
+    ck_assert_double_ge(r.bound[1][0], r.bound[0][0]);
+    result_done(&r);
+}
+END_TEST
+
 /* A relaxed model may store in half precision, rounded either way, so with an
  * error of less than an ulp; 1.5 is stored exactly, and subnormal halves may be flushed to zero. */
 START_TEST(relaxed_values_are_stored_as_halves)
@@ -419,6 +444,7 @@ Suite *plan_suite(void)
     tcase_add_test(t, quantised_ties_are_propagated_in_steps);
     tcase_add_test(t, saturated_values_are_certain);
     tcase_add_test(t, relaxed_sums_may_overflow_halves);
+    tcase_add_test(t, equal_elements_keep_their_errors_in_selections);
     tcase_add_test(t, relaxed_values_are_stored_as_halves);
     tcase_add_test(t, partial_sums_of_cells_may_overflow_halves);
     tcase_add_test(t, only_exact_operands_give_dot_product_errors);
