@@ -103,8 +103,8 @@ static inline double integer_reach(const struct steps *s, double x, double real,
     double lo = real - bound, hi = real + bound;
     bool any = isnan(real) | !(bound < INFINITY);
 
-    lo = any | (lo < s->lo) ? s->lo : lo;
-    hi = any | (hi > s->hi) ? s->hi : hi;
+    lo = (any | (lo < s->lo)) ? s->lo : lo;
+    hi = (any | (hi > s->hi)) ? s->hi : hi;
     lo = lo > s->hi ? s->hi : lo;
     hi = hi < s->lo ? s->lo : hi;
     lo = x - lo;
@@ -460,7 +460,7 @@ static inline double rounding_error(const struct rounding *r, double y, double c
     double error = (r->ulps > 0 ? ulp : 0) + (a - carried < 2 * r->tiny ? r->tiny : 0);
 
     /* relaxed: in fp16 it may be infinite */
-    error = r->half & r->relaxed & (most > largest_f16) ? INFINITY : error;
+    error = (r->half & r->relaxed & (most > largest_f16)) ? INFINITY : error;
     return a < INFINITY ? error : 0; /* infinity and NaN are not rounded */
 }
 
