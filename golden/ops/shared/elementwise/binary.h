@@ -71,7 +71,7 @@ BINARY_INLINE void binary_bound_run(size_t n, const double *a, const double *ea,
     for (size_t i = 0; i < n; i++) {
         size_t k = i * step_a, l = i * step_b;
         double e = bound_clean(carry(a[k], b[l], ea[k], eb[l]));
-        ey[i] = (ea[k] < INFINITY) & (eb[l] < INFINITY) ? e : INFINITY;
+        ey[i] = ((ea[k] < INFINITY) & (eb[l] < INFINITY)) ? e : INFINITY;
     }
 }
 

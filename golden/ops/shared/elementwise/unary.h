@@ -91,7 +91,7 @@ UNARY_INLINE void unary_bound_clamp(struct call *c, double (*f)(double x))
     for (size_t i = 0; i < n; i++) {
         double e = ex[i], lo = f(x[i] - e), hi = f(x[i] + e);
         double reach = bound_interval(y[i], lo, hi);
-        reach = isnan(lo) | isnan(hi) | (e == INFINITY) ? INFINITY : reach;
+        reach = (isnan(lo) | isnan(hi) | (e == INFINITY)) ? INFINITY : reach;
         ey[i] = e > 0 ? reach : 0;
     }
 }
