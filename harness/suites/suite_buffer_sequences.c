@@ -7,6 +7,7 @@
 
 #include "harness/conform/conform_graphs.h"
 #include "harness/conform/conform_requests.h"
+#include "harness/conform/conform_steps.h"
 #include "harness/conform/conform_threads.h"
 #include "randgraph/randgraph.h"
 
@@ -64,8 +65,9 @@ static size_t bytes_of(const struct sequence *q)
 
 /* ---- allocating and releasing */
 
-static void release(struct sequence *q)
+static void release(void *sequence)
 {
+    struct sequence *q = sequence;
     struct kept_buffer *b = &q->buffer[draw(q, BUFFERS)];
 
     if (!b->hal)
@@ -75,8 +77,9 @@ static void release(struct sequence *q)
     *b = (struct kept_buffer){ NULL };
 }
 
-static void allocate(struct sequence *q)
+static void allocate(void *sequence)
 {
+    struct sequence *q = sequence;
     struct hal_prepared_model *const models[MODELS] = { q->subject[0].prepared,
                                                         q->subject[1].prepared };
     struct kept_buffer *b = &q->buffer[draw(q, BUFFERS)];
@@ -154,8 +157,9 @@ static size_t draw_size(struct sequence *q)
     return draw(q, 6) ? bytes_of(q) : bytes_of(q) * (draw(q, 2) ? 2 : 1) - 1;
 }
 
-static void copy_from(struct sequence *q)
+static void copy_from(void *sequence)
 {
+    struct sequence *q = sequence;
     struct kept_buffer *b = &q->buffer[draw(q, BUFFERS)];
     const enum contents contents = draw(q, 2) ? INPUT_0 : INPUT_1;
     const struct tensor *t = value_of(q, contents);
@@ -174,8 +178,9 @@ static void copy_from(struct sequence *q)
     close_copied(&m);
 }
 
-static void copy_to(struct sequence *q)
+static void copy_to(void *sequence)
 {
+    struct sequence *q = sequence;
     struct kept_buffer *b = &q->buffer[draw(q, BUFFERS)];
     const size_t size = draw_size(q);
     enum hal_status expected = size == bytes_of(q) ? HAL_NONE : HAL_INVALID_ARGUMENT;
@@ -240,8 +245,9 @@ static const struct conform_kind *draw_kind(struct sequence *q, uint32_t model)
                : conform_kinds;
 }
 
-static void execute(struct sequence *q)
+static void execute(void *sequence)
 {
+    struct sequence *q = sequence;
     const struct hal_execution_config config = client_config();
     const uint32_t model = draw(q, MODELS);
     struct conform_subject *s = &q->subject[model];
@@ -264,8 +270,9 @@ static void execute(struct sequence *q)
 }
 
 /* An argument in a buffer that has been released, or that has no such role. */
-static void execute_invalid(struct sequence *q)
+static void execute_invalid(void *sequence)
 {
+    struct sequence *q = sequence;
     const struct hal_execution_config config = client_config();
     const uint32_t model = draw(q, MODELS), argument = draw(q, INPUTS);
     const struct kept_buffer *b = &q->buffer[draw(q, BUFFERS)];
@@ -288,26 +295,13 @@ static void execute_invalid(struct sequence *q)
 
 static void run_steps(struct sequence *q)
 {
-    static const struct {
-        void (*run)(struct sequence *q);
-        uint32_t weight; /* of 100 */
-    } step[] = { { allocate, 15 }, { release, 7 },  { copy_from, 20 },
-                 { copy_to, 20 },  { execute, 32 }, { execute_invalid, 6 } };
+    static const struct conform_step step[] = { { allocate, 15 },  { release, 7 },
+                                                { copy_from, 20 }, { copy_to, 20 },
+                                                { execute, 32 },   { execute_invalid, 6 } };
     const int steps = q->conform->is_remote ? REMOTE_STEPS : STEPS;
 
-    for (int i = 0; i < steps && !q->is_refused; i++) {
-        const uint32_t before = q->conform->state->result->failures;
-        uint32_t at = draw(q, 100);
-        int k = 0;
-        conform_doing(q->conform, "step %d of a sequence of calls on buffers", i);
-        while (at >= step[k].weight)
-            at -= step[k++].weight;
-        step[k].run(q);
-        if (q->conform->state->result->failures != before) {
-            conform_require(q->conform, false, "this was step %d of a random sequence", i);
-            return;
-        }
-    }
+    conform_run_steps(q->conform, &q->rng, step, steps, "a sequence of calls on buffers",
+                      &q->is_refused, q);
 }
 
 static void sequences(struct conform *c, const void *data)

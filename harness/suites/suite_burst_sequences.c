@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness/conform/conform_requests.h"
+#include "harness/conform/conform_steps.h"
 #include "randgraph/randgraph.h"
 
 enum { MODELS = 2, BURSTS = 3, MEMORIES = 6, POOLS = 3, STEPS = 600, REMOTE_STEPS = 150 };
@@ -79,8 +80,9 @@ static bool is_bound(const struct sequence *q, int memory)
 }
 
 /* A memory that no burst keeps is replaced by another one, often under the same descriptor. */
-static void replace_memory(struct sequence *q)
+static void replace_memory(void *sequence)
 {
+    struct sequence *q = sequence;
     const int m = (int) draw(q, MEMORIES);
 
     if (is_bound(q, m))
@@ -190,8 +192,9 @@ static bool are_kept(struct sequence *q, const uint8_t *out, uint64_t length)
     return true;
 }
 
-static void run_valid(struct sequence *q)
+static void run_valid(void *sequence)
 {
+    struct sequence *q = sequence;
     const uint32_t burst = draw(q, BURSTS);
     const struct tensor *expected = subject_of(q, burst)->model.example.expected;
     const uint64_t length = tensor_bytes(expected);
@@ -210,8 +213,9 @@ static void run_valid(struct sequence *q)
 }
 
 /* A request that fails: the identifiers of its pools stay what they are. */
-static void run_invalid(struct sequence *q)
+static void run_invalid(void *sequence)
 {
+    struct sequence *q = sequence;
     const uint32_t burst = draw(q, BURSTS);
     enum hal_status expected = HAL_INVALID_ARGUMENT;
     struct burst_request r;
@@ -230,8 +234,9 @@ static void run_invalid(struct sequence *q)
            burst, hal_status_name(s), hal_status_name(expected));
 }
 
-static void release_identifier(struct sequence *q)
+static void release_identifier(void *sequence)
 {
+    struct sequence *q = sequence;
     const uint32_t burst = draw(q, BURSTS), i = draw(q, IDENTIFIERS);
     struct hal_burst *b = q->burst[burst];
 
@@ -251,16 +256,18 @@ static void open_burst(struct sequence *q, uint32_t burst)
     conform_must(q->burst[burst], "configure_burst gives no burst");
 }
 
-static void reopen_burst(struct sequence *q)
+static void reopen_burst(void *sequence)
 {
+    struct sequence *q = sequence;
     const uint32_t burst = draw(q, BURSTS);
 
     q->burst[burst]->methods->release(q->burst[burst]);
     open_burst(q, burst);
 }
 
-static void run_synchronously(struct sequence *q)
+static void run_synchronously(void *sequence)
 {
+    struct sequence *q = sequence;
     const struct hal_execution_config config = client_config();
     struct conform_subject *s = &q->subject[draw(q, MODELS)];
 
@@ -273,26 +280,14 @@ static void run_synchronously(struct sequence *q)
 
 static void run_steps(struct sequence *q)
 {
-    static const struct {
-        void (*run)(struct sequence *q);
-        uint32_t weight; /* of 100 */
-    } step[] = { { run_valid, 60 },     { run_invalid, 12 }, { release_identifier, 14 },
-                 { replace_memory, 7 }, { reopen_burst, 2 }, { run_synchronously, 5 } };
+    static const struct conform_step step[] = {
+        { run_valid, 60 },     { run_invalid, 12 }, { release_identifier, 14 },
+        { replace_memory, 7 }, { reopen_burst, 2 }, { run_synchronously, 5 }
+    };
     const int steps = q->conform->is_remote ? REMOTE_STEPS : STEPS;
 
-    for (int i = 0; i < steps; i++) {
-        const uint32_t before = q->conform->state->result->failures;
-        uint32_t at = draw(q, 100);
-        int k = 0;
-        conform_doing(q->conform, "step %d of a sequence of executions in bursts", i);
-        while (at >= step[k].weight)
-            at -= step[k++].weight;
-        step[k].run(q);
-        if (q->conform->state->result->failures != before) {
-            conform_require(q->conform, false, "this was step %d of a random sequence", i);
-            return;
-        }
-    }
+    conform_run_steps(q->conform, &q->rng, step, steps, "a sequence of executions in bursts", NULL,
+                      q);
 }
 
 /* Up to two supported operations that have one or two inputs; false: there is none. */
