@@ -51,9 +51,10 @@ static char *block_bytes(struct block *b)
     return (char *) b + ALIGN; /* struct block fits in one alignment unit */
 }
 
+/* to: a power of two */
 static size_t round_up(size_t n, size_t to)
 {
-    return (n + to - 1) / to * to;
+    return (n + to - 1) & ~(to - 1);
 }
 
 /* mapped: memory under a budget is mapped, so that freeing it returns it to the system, which

@@ -35,7 +35,9 @@ int edit_copy(const struct example *from, struct arena *arena, struct edit *ret,
 void edit_repair(struct edit *c);
 
 /* Removes operations without effect, unused operands and subgraphs, and sets the shapes of all
- * operands that operations write.  -1: the model is not valid, or the reference cannot run it. */
+ * operands that operations write.  -1: the model is not valid, or the reference cannot run it.  An
+ * example with .expect_failure must be one that the reference cannot execute; operands that it does
+ * not compute keep their shapes. */
 int edit_settle(struct edit *c, struct why *w);
 
 /* Binds an operation of a graph to its record as validation does, with the shapes of its outputs

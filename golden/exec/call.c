@@ -260,14 +260,6 @@ static void element_errors(const struct value *v, const struct evaluation *e, si
         error[i] += storage_error(x[i], error[i]);
 }
 
-/* Stored values of n elements from `at` on, as real numbers. */
-static void widen_part(const struct tensor *t, size_t at, size_t n, double *to)
-{
-    const struct codec *codec = dtype_info[t->dtype].codec;
-
-    codec->widen((const char *) t->data + at * codec->size, n, t->zero, tensor_step(t, 0), to);
-}
-
 static bool moves(const struct call *c)
 {
     return c->op->move && (!c->op->moves || c->op->moves(c));
@@ -315,7 +307,7 @@ static int input_error(struct call *c, uint32_t input, const struct value *v,
         size_t run = n - at < BLOCK ? n - at : BLOCK;
         double *part = whole ? x + at : block;
         if (!t->channel_scale)
-            widen_part(t, at, run, part);
+            tensor_widen_part(t, at, run, part);
         element_errors(v, e, at, run, part, error + at);
         look_at(run, error + at, &found);
         open |= has_open_elements(t, at, run);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/math/vector_loop.h"
+
 /* Fewest elements for which the whole-tensor tests are meaningful. */
 enum { MIN_SCATTER = 1000 };
 
@@ -116,16 +118,6 @@ static void raw_values(const struct tensor *t, size_t at, size_t n, double *to)
     c->widen((const char *) t->data + at * c->size, n, 0, 1, to);
 }
 
-static void real_values(const struct tensor *t, size_t at, size_t n, double *to)
-{
-    const struct codec *c = dtype_info[t->dtype].codec;
-
-    if (!t->channel_scale)
-        c->widen((const char *) t->data + at * c->size, n, t->zero, tensor_step(t, 0), to);
-    for (size_t i = 0; t->channel_scale && i < n; i++)
-        to[i] = tensor_at(t, at + i);
-}
-
 struct judgement judge_cts(const struct tensor *expected, const struct tensor *actual, bool half,
                            int steps)
 {
@@ -153,52 +145,122 @@ struct judgement judge_cts(const struct tensor *expected, const struct tensor *a
     return j;
 }
 
-/* The range of an integer type as real numbers, in which results saturate; floats have none. */
-struct range {
-    bool limited;
+/* How values of a type are judged.  Integers saturate in its range, as real numbers; their bounds
+ * have room for the rounding of steps. */
+struct type_limits {
+    bool integer;
     double lo, hi;
 };
 
-static struct range range_of(const struct tensor *t)
-{
-    return (struct range){ dtype_info[t->dtype].codec->integer, tensor_saturate(t, -INFINITY),
-                           tensor_saturate(t, INFINITY) };
-}
-
-/* As tensor_saturate(). */
-static double saturated(const struct range *r, double real)
-{
-    if (!r->limited || isnan(real))
-        return real;
-    return real < r->lo ? r->lo : real > r->hi ? r->hi : real;
-}
-
-/* The bound adjusted to the range of the type, on the side of `actual`.  Integers saturate; one
- * that may have any value of its type is not checked.  A float that overflows may be infinity or
- * the largest finite number. */
-static double range_bound(const struct tensor *t, const struct range *r, double real, double actual,
-                          double bound)
+static struct type_limits limits_of(const struct tensor *t)
 {
     const struct codec *c = dtype_info[t->dtype].codec;
 
-    if (r->limited) {
-        double lo = saturated(r, real - bound), hi = saturated(r, real + bound);
-        bool any = lo == r->lo && hi == r->hi;
-        real = saturated(r, real);
-        return isnan(real) || isnan(lo) || any ? INFINITY : actual < real ? real - lo : hi - real;
-    }
-    double on_side = signbit(real) == signbit(actual) ? fabs(real) : -fabs(real);
-    bool overflows = on_side + bound >= c->max && fabs(actual) >= fmin(c->max, on_side - bound);
+    if (!c->integer)
+        return (struct type_limits){ false, c->min, c->max };
+    return (struct type_limits){ true, tensor_saturate(t, -INFINITY),
+                                 tensor_saturate(t, INFINITY) };
+}
+
+/* As tensor_saturate() saturates integers, NaN included.  Like all functions here that are called
+ * for each element, without branches, so that loops can be vectorised. */
+static inline double saturated(const struct type_limits *l, double real)
+{
+    double x = real < l->lo ? l->lo : real;
+
+    return x > l->hi ? l->hi : x;
+}
+
+/* The bound adjusted to the range of the type, on the side of `actual`; an element that may have
+ * any value of its type is not checked. */
+static inline double integer_bound(const struct type_limits *l, double real, double actual,
+                                   double bound)
+{
+    double reach = bound * (1 + 1e-9), expected = saturated(l, real);
+    double lo = saturated(l, real - reach), hi = saturated(l, real + reach);
+    double side = actual < expected ? expected - lo : hi - expected;
+    bool any = ((lo == l->lo) & (hi == l->hi)) | isnan(expected) | isnan(lo);
+
+    return any ? INFINITY : side;
+}
+
+/* A float that overflows may be infinity or the largest finite number. */
+static inline double float_bound(const struct type_limits *l, double real, double actual,
+                                 double bound)
+{
+    double on_side = copysign(1, real) * copysign(1, actual) * fabs(real);
+    double least = on_side - bound < l->hi ? on_side - bound : l->hi;
+    bool overflows = (on_side + bound >= l->hi) & (fabs(actual) >= least);
+
     return overflows ? INFINITY : bound;
 }
 
-/* The same with room for the rounding of steps of an integer type. */
-static double allowed(const struct tensor *t, const struct range *range, double real, double actual,
-                      double bound)
+static inline double adjusted_bound(const struct type_limits *l, double real, double actual,
+                                    double bound)
 {
-    const double slack = dtype_info[t->dtype].codec->integer ? 1e-9 : 0;
+    return l->integer ? integer_bound(l, real, actual, bound) : float_bound(l, real, actual, bound);
+}
 
-    return range_bound(t, range, real, actual, bound * (1 + slack));
+/* Elements of an output that are compared at a time. */
+struct comparison {
+    double actual[BLOCK], expected[BLOCK], bound[BLOCK];
+    double ratio[BLOCK]; /* of the difference and the bound; -1: any value is right */
+    uint64_t undecided, wrong;
+    int64_t most; /* bits of the largest ratio: of ratios they have the order of the numbers */
+};
+
+/* Compares n values actual[]. */
+VECTOR_LOOP static void compare(const struct type_limits *l, size_t n, const double *restrict real,
+                                const double *restrict bound, struct comparison *restrict c)
+{
+    uint64_t undecided = 0, wrong = 0;
+    int64_t most = -1, bits;
+
+    for (size_t i = 0; l->integer && i < n; i++) {
+        c->expected[i] = saturated(l, real[i]);
+        c->bound[i] = integer_bound(l, real[i], c->actual[i], bound[i]);
+    }
+    for (size_t i = 0; !l->integer && i < n; i++) {
+        c->expected[i] = real[i];
+        c->bound[i] = float_bound(l, real[i], c->actual[i], bound[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        double e = c->expected[i], a = c->actual[i], b = c->bound[i], d = fabs(a - e);
+        d = ((isnan(e) & isnan(a)) | (e == a)) ? 0 : d; /* infinities, too */
+        d = isnan(d) ? INFINITY : d;
+        double ratio = b > 0 ? d / b : INFINITY;
+        ratio = d == 0 ? 0 : ratio;
+        c->ratio[i] = b < INFINITY ? ratio : -1;
+        undecided += b < INFINITY ? 0 : 1;
+        wrong += ((b < INFINITY) & (d > b)) ? 1 : 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&bits, &c->ratio[i], sizeof bits);
+        most = bits > most ? bits : most;
+    }
+    c->undecided = undecided;
+    c->wrong = wrong;
+    c->most = most;
+}
+
+/* Adds n compared elements from `at` on. */
+static void add_compared(struct judgement *j, const struct comparison *c, size_t at, size_t n)
+{
+    double most;
+    size_t i = 0;
+
+    memcpy(&most, &c->most, sizeof most);
+    if (c->undecided < n && (j->checked == 0 || most > j->ratio)) {
+        while (c->ratio[i] != most)
+            i++;
+        j->worst = at + i;
+        j->expected = c->expected[i];
+        j->actual = c->actual[i];
+        j->bound = c->bound[i];
+        j->ratio = most;
+    }
+    j->checked += n - c->undecided;
+    j->wrong += c->wrong;
 }
 
 /* Whole-tensor tests of sums of products: the errors of a correct implementation are distributed
@@ -235,6 +297,19 @@ static double choice_bound(const struct choices *c, size_t i, double actual, dou
     return c && bound < INFINITY ? 0 : bound;
 }
 
+/* Adds n elements whose bounds are those of the run. */
+static void add_scatter(struct scatter *s, const struct comparison *c, const double *bound,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bound[i] > 0 && isfinite(bound[i]) && isfinite(c->actual[i])) {
+            double r = (c->actual[i] - c->expected[i]) / bound[i];
+            s->sum += r;
+            s->squares += r * r;
+            s->n++;
+        }
+}
+
 /* choices: NULL: every value within the bounds is right */
 static struct judgement judge_elements(const struct tensor *reference, const double *real,
                                        const double *bound, enum error_kind kind,
@@ -242,33 +317,31 @@ static struct judgement judge_elements(const struct tensor *reference, const dou
 {
     struct judgement j = { 0 };
     struct scatter s = { 0 };
-    bool scatters = kind == ERROR_DOT && !dtype_info[reference->dtype].codec->integer;
-    const struct range range = range_of(reference);
+    bool integer = dtype_info[reference->dtype].codec->integer;
+    const struct type_limits limits = limits_of(reference);
+    struct comparison c;
+    double chosen[BLOCK];
 
     if (!comparable(reference, actual, &j))
         return j;
-    double block[BLOCK];
     size_t n = tensor_count(reference);
     if (is_long(reference)) {
         judge_long(reference, actual, bound, &j);
         n = 0;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (i % BLOCK == 0)
-            real_values(actual, i, n - i < BLOCK ? n - i : BLOCK, block);
-        double a = block[i % BLOCK], e = saturated(&range, real[i]);
-        double b = choice_bound(choices, i, a, bound[i]);
-        judge_element(&j, i, e, a, allowed(reference, &range, real[i], a, b));
-        if (scatters && bound[i] > 0 && isfinite(bound[i]) && isfinite(a)) {
-            double r = (a - e) / bound[i];
-            s.sum += r;
-            s.squares += r * r;
-            s.n++;
-        }
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t run = n - at < BLOCK ? n - at : BLOCK;
+        tensor_widen_part(actual, at, run, c.actual);
+        for (size_t i = 0; choices && i < run; i++)
+            chosen[i] = choice_bound(choices, at + i, c.actual[i], bound[at + i]);
+        compare(&limits, run, real + at, choices ? chosen : bound + at, &c);
+        add_compared(&j, &c, at, run);
+        if (kind == ERROR_DOT && !integer)
+            add_scatter(&s, &c, bound + at, run);
     }
     judge_scatter(&j, &s);
     conclude(&j);
-    if (j.ok && kind == ERROR_DOT && (!range.limited || reference->scale != 0))
+    if (j.ok && kind == ERROR_DOT && (!integer || reference->scale != 0))
         j.gain = gain_measure(reference, real, bound, actual);
     return j;
 }
@@ -287,11 +360,11 @@ struct judgement judge_result(const struct result *r, uint32_t i, const struct t
 enum element_verdict judge_value(const struct tensor *reference, double real, double bound,
                                  double actual)
 {
-    const struct range range = range_of(reference);
+    const struct type_limits limits = limits_of(reference);
     struct judgement j = { 0 };
 
-    judge_element(&j, 0, saturated(&range, real), actual,
-                  allowed(reference, &range, real, actual, bound));
+    judge_element(&j, 0, limits.integer ? saturated(&limits, real) : real, actual,
+                  adjusted_bound(&limits, real, actual, bound));
     return !j.checked ? ELEMENT_UNDECIDED : j.wrong ? ELEMENT_WRONG : ELEMENT_RIGHT;
 }
 

@@ -5,6 +5,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "golden/math/vector_loop.h"
+
+/* Functions that those for FMA call: inlined, they are compiled for it, too. */
+#define ELEMENTARY_INLINE static inline __attribute__((always_inline))
+
 /* --- pairs: numbers with twice the precision of double, as unevaluated sums with
  * |lo| <= ulp(hi) / 2, for log, pow and sin, where double is not enough for a correctly rounded
  * last bit */
@@ -14,33 +19,33 @@ struct pair {
 };
 
 /* a + b, exact, for |a| >= |b| */
-static struct pair pair_renormal(double a, double b)
+ELEMENTARY_INLINE struct pair pair_renormal(double a, double b)
 {
     double hi = a + b;
     return (struct pair){ hi, b - (hi - a) };
 }
 
 /* a + b, exact */
-static struct pair pair_sum(double a, double b)
+ELEMENTARY_INLINE struct pair pair_sum(double a, double b)
 {
     double hi = a + b, b2 = hi - a;
     return (struct pair){ hi, (a - (hi - b2)) + (b - b2) };
 }
 
 /* a * b, exact */
-static struct pair pair_product(double a, double b)
+ELEMENTARY_INLINE struct pair pair_product(double a, double b)
 {
     double hi = a * b;
     return (struct pair){ hi, fma(a, b, -hi) };
 }
 
-static struct pair pair_add(struct pair a, struct pair b)
+ELEMENTARY_INLINE struct pair pair_add(struct pair a, struct pair b)
 {
     struct pair s = pair_sum(a.hi, b.hi);
     return pair_renormal(s.hi, s.lo + (a.lo + b.lo));
 }
 
-static struct pair pair_mul(struct pair a, struct pair b)
+ELEMENTARY_INLINE struct pair pair_mul(struct pair a, struct pair b)
 {
     struct pair p = pair_product(a.hi, b.hi);
     return pair_renormal(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
@@ -54,7 +59,7 @@ static const double log2_e = 0x1.71547652b82fep0;
 
 /* exp(r) - 1 - r for |r| <= ln(2) / 2: the Taylor series up to r^15 / 15!, whose remainder is below
  * 2^-58 of r; even and odd terms in two sums, which a processor can compute in parallel. */
-static double exp_tail(double r)
+ELEMENTARY_INLINE double exp_tail(double r)
 {
     static const double even[] = { 1.0 / 2,       1.0 / 24,        1.0 / 720,        1.0 / 40320,
                                    1.0 / 3628800, 1.0 / 479001600, 1.0 / 87178291200 };
@@ -71,13 +76,13 @@ static double exp_tail(double r)
     return q * (a + r * b);
 }
 
-static double expm1_reduced(double r)
+ELEMENTARY_INLINE double expm1_reduced(double r)
 {
     return r + exp_tail(r);
 }
 
 /* x = k ln(2) + r */
-static double reduce_exponent(double x, struct pair *ret_r)
+ELEMENTARY_INLINE double reduce_exponent(double x, struct pair *ret_r)
 {
     double k = floor(x * log2_e + 0.5);
 
@@ -86,7 +91,7 @@ static double reduce_exponent(double x, struct pair *ret_r)
 }
 
 /* 2^k, a normal number. */
-static double power_of_two(int k)
+ELEMENTARY_INLINE double power_of_two(int k)
 {
     uint64_t bits = (uint64_t) (k + 1023) << 52;
     double x;
@@ -95,7 +100,13 @@ static double power_of_two(int k)
     return x;
 }
 
-double elementary_exp(double x)
+/* y 2^k, exact if it is a normal number; y between 1/2 and 2 */
+ELEMENTARY_INLINE double scaled(double y, int k)
+{
+    return k > -1022 && k < 1023 ? y * power_of_two(k) : ldexp(y, k);
+}
+
+ELEMENTARY_INLINE double exponential(double x)
 {
     struct pair r;
 
@@ -107,11 +118,16 @@ double elementary_exp(double x)
         return 0;
     int k = (int) reduce_exponent(x, &r);
     double y = 1 + expm1_reduced(r.hi);
-    return k > -1022 && k < 1023 ? y * power_of_two(k) : ldexp(y, k);
+    return scaled(y, k);
+}
+
+FMA_FUNCTION double elementary_exp(double x)
+{
+    return exponential(x);
 }
 
 /* 2^k e^r - 1 = (2^k - 1) + 2^k r + 2^k (e^r - 1 - r) */
-double elementary_expm1(double x)
+FMA_FUNCTION double elementary_expm1(double x)
 {
     struct pair r;
 
@@ -120,21 +136,21 @@ double elementary_expm1(double x)
     if (fabs(x) < 0.34)
         return expm1_reduced(x);
     if (x > 100 || x < -40)
-        return elementary_exp(x) - 1;
+        return exponential(x) - 1;
     double scale = power_of_two((int) reduce_exponent(x, &r));
     struct pair start = pair_sum(scale, -1), y = pair_sum(start.hi, scale * r.hi);
     return y.hi + (y.lo + start.lo + scale * (exp_tail(r.hi) + r.lo));
 }
 
 /* (e^2x - 1) / (e^2x + 1), with the numerator computed without cancellation for small x. */
-double elementary_tanh(double x)
+FMA_FUNCTION double elementary_tanh(double x)
 {
     double a = fabs(x);
     if (isnan(x))
         return x;
     if (a > 20)
         return copysign(1, x);
-    double numerator = 2 * a < 0.34 ? expm1_reduced(2 * a) : elementary_exp(2 * a) - 1;
+    double numerator = 2 * a < 0.34 ? expm1_reduced(2 * a) : exponential(2 * a) - 1;
     return copysign(numerator / (numerator + 2), x);
 }
 
@@ -152,7 +168,7 @@ void elementary_add_exp(struct elementary_exp_sum *s, double x)
 
 /* log(1 + f) = 2 atanh(s), s = f / (2 + f), as s + s^3/3 + s^5/5 + ..., |s| < 0.1716: the remainder
  * after s^25 / 25 is below 2^-69.  The first terms, which determine the precision, are pairs. */
-static struct pair log1p_reduced(double f)
+ELEMENTARY_INLINE struct pair log1p_reduced(double f)
 {
     static const double tail[] = { 1.0 / 7,  1.0 / 9,  1.0 / 11, 1.0 / 13, 1.0 / 15,
                                    1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23, 1.0 / 25 };
@@ -171,11 +187,25 @@ static struct pair log1p_reduced(double f)
     return (struct pair){ 2 * sum.hi, 2 * sum.lo };
 }
 
+/* As frexp() of a positive finite x: x = 2^k m, m between 1/2 and 1. */
+ELEMENTARY_INLINE double split_exponent(double x, int *ret_k)
+{
+    const int bias = 1022, shift = x < 0x1p-1022 ? 54 : 0; /* of a subnormal x */
+    uint64_t bits;
+
+    x = shift ? x * 0x1p54 : x;
+    memcpy(&bits, &x, sizeof bits);
+    *ret_k = (int) (bits >> 52) - bias - shift;
+    bits = (bits & (((uint64_t) 1 << 52) - 1)) | (uint64_t) bias << 52;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /* log(x) of a positive finite x: x = 2^k m, m between sqrt(1/2) and sqrt(2). */
-static struct pair log_pair(double x)
+ELEMENTARY_INLINE struct pair log_pair(double x)
 {
     int k;
-    double m = frexp(x, &k);
+    double m = split_exponent(x, &k);
 
     if (m < 0x1.6a09e667f3bcdp-1) {
         m *= 2;
@@ -188,7 +218,7 @@ static struct pair log_pair(double x)
     return pair_add((struct pair){ k * ln2_high, 0 }, y);
 }
 
-double elementary_log(double x)
+FMA_FUNCTION double elementary_log(double x)
 {
     if (isnan(x) || x == INFINITY)
         return x;
@@ -199,7 +229,7 @@ double elementary_log(double x)
 
 /* exp(r) for |r| <= ln(2) / 2, correct in almost twice the precision: 1 + r + r^2/2 exactly, then
  * the Taylor series up to r^16 / 16!. */
-static struct pair exp_reduced(struct pair r)
+ELEMENTARY_INLINE struct pair exp_reduced(struct pair r)
 {
     static const double factorial[] = {
         6,       24,       120,       720,        5040,        40320,         362880,
@@ -214,7 +244,7 @@ static struct pair exp_reduced(struct pair r)
     return pair_add(y, (struct pair){ q * r.hi * p, r.lo * (1 + r.hi) });
 }
 
-static double exp_pair(struct pair x)
+ELEMENTARY_INLINE double exp_pair(struct pair x)
 {
     if (!(x.hi < 710))
         return INFINITY;
@@ -223,11 +253,11 @@ static double exp_pair(struct pair x)
     double k = floor(x.hi * log2_e + 0.5);
     struct pair low = pair_product(-k, ln2_low);
     struct pair r = pair_add(pair_sum(x.hi - k * ln2_high, x.lo), low);
-    return ldexp(exp_reduced(r).hi, (int) k);
+    return scaled(exp_reduced(r).hi, (int) k);
 }
 
 /* 0: not an integer, 1: odd, 2: even */
-static int parity(double y)
+ELEMENTARY_INLINE int parity(double y)
 {
     if (floor(y) != y)
         return 0;
@@ -235,14 +265,14 @@ static int parity(double y)
 }
 
 /* The limit of exp(y log a) where a is 0 or infinite, or y is infinite or very large. */
-static double power_limit(double a, double y)
+ELEMENTARY_INLINE double power_limit(double a, double y)
 {
     if (a == 1)
         return 1;
     return (a > 1) == (y > 0) ? INFINITY : 0;
 }
 
-double elementary_pow(double x, double y)
+FMA_FUNCTION double elementary_pow(double x, double y)
 {
     double a = fabs(x), power;
 
@@ -305,11 +335,12 @@ static uint32_t bits_from(const uint32_t product[LIMBS], int at)
 }
 
 /* |x| = n pi/2 + r, |r| <= pi/4; returns n mod 4. */
-static unsigned reduce_angle(double x, struct pair *ret_r)
+ELEMENTARY_INLINE unsigned reduce_angle(double x, struct pair *ret_r)
 {
+    static const double weight[] = { 0x1p-32, 0x1p-64, 0x1p-96, 0x1p-128 };
     uint32_t product[LIMBS], word[4];
     int e;
-    uint64_t m = (uint64_t) ldexp(frexp(fabs(x), &e), 53);
+    uint64_t m = (uint64_t) (split_exponent(fabs(x), &e) * 0x1p53);
 
     e -= 53; /* |x| = m 2^e; limbs whose product with it is a multiple of 4 are skipped */
     int first = e > 2 ? (e - 2) / 32 : 0, point = 32 * (first + WINDOW) - e;
@@ -320,16 +351,16 @@ static unsigned reduce_angle(double x, struct pair *ret_r)
     bool upper = word[0] >> 31;
     for (int i = 0; i < 4 && upper; i++) /* 1 - fraction, except for its last bit */
         word[i] = ~word[i];
-    struct pair f = { word[0] * 0x1p-32, 0 };
+    struct pair f = { word[0] * weight[0], 0 };
     for (int i = 1; i < 4; i++)
-        f = pair_add(f, (struct pair){ ldexp(word[i], -32 * (i + 1)), 0 });
+        f = pair_add(f, (struct pair){ word[i] * weight[i], 0 });
     f = pair_mul(f, (struct pair){ 0x1.921fb54442d18p0, 0x1.1a62633145c07p-54 });
     *ret_r = upper ? (struct pair){ -f.hi, -f.lo } : f;
     return (n + upper) & 3;
 }
 
 /* Taylor series up to r^17 / 17! */
-static double sin_reduced(struct pair r)
+ELEMENTARY_INLINE double sin_reduced(struct pair r)
 {
     static const double series[] = {
         -1.0 / 6,        1.0 / 120,        -1.0 / 5040,          1.0 / 362880,
@@ -343,7 +374,7 @@ static double sin_reduced(struct pair r)
 }
 
 /* Taylor series up to r^18 / 18! */
-static double cos_reduced(struct pair r)
+ELEMENTARY_INLINE double cos_reduced(struct pair r)
 {
     static const double series[] = {
         1.0 / 24,        -1.0 / 720,         1.0 / 40320,          -1.0 / 3628800,
@@ -357,7 +388,7 @@ static double cos_reduced(struct pair r)
     return y.hi + (y.lo + (q * q * p - r.hi * r.lo));
 }
 
-double elementary_sin(double x)
+FMA_FUNCTION double elementary_sin(double x)
 {
     struct pair r = { fabs(x), 0 };
     unsigned n = 0;

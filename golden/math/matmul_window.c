@@ -54,29 +54,26 @@ void matmul_walk_begin(struct matmul_walk *w, size_t l0, size_t l1)
     w->ox = w->x->o0;
 }
 
-static void walk_step(struct matmul_walk *w)
-{
-    if (++w->ox < w->x->o1)
-        return;
-    w->ox = w->x->o0;
-    if (++w->oy < w->y->o1)
-        return;
-    w->oy = w->y->o0;
-    w->image_index++;
-}
-
 /* The input that tap s->t0 of output o reads. */
 static size_t axis_input(const struct matmul_axis *a, const struct matmul_span *s, size_t o)
 {
     return (size_t) ((ptrdiff_t) (o * a->stride + s->t0 * a->dilation) - a->pad);
 }
 
-static const double *walk_input(const struct matmul_walk *w)
+/* Where the first tap of the current line's first pixel lies in the input. */
+static size_t walk_input(const struct matmul_walk *w)
 {
-    if (w->y->t0 == w->y->t1 || w->x->t0 == w->x->t1)
-        return NULL;
     size_t iy = w->image_index * w->ya->in + axis_input(w->ya, w->y, w->oy);
-    return w->image + (iy * w->xa->in + axis_input(w->xa, w->x, w->ox)) * w->in_pixel;
+
+    return (iy * w->xa->in + axis_input(w->xa, w->x, w->x->o0)) * w->in_pixel;
+}
+
+/* Where that pixel lies in the output. */
+static size_t walk_output(const struct matmul_walk *w)
+{
+    size_t oy = w->image_index * w->ya->out + w->oy;
+
+    return (oy * w->xa->out + w->x->o0) * w->out_pixel;
 }
 
 /* Splits evenly, 7 pixels into 4 and 3 instead of 6 and 1: a single row does not use the vector
@@ -86,11 +83,26 @@ bool matmul_walk_next(struct matmul_walk *w, struct matmul_rows *ret_rows)
     if (!w->left)
         return false;
     size_t tiles = (w->left - 1) / TILE + 1, count = (w->left - 1) / tiles + 1;
+    const bool taps = w->y->t0 != w->y->t1 && w->x->t0 != w->x->t1;
+    const size_t in_pixel = w->xa->stride * w->in_pixel;
+    const size_t in_line = w->ya->stride * w->xa->in * w->in_pixel;
+    const size_t out_line = w->xa->out * w->out_pixel;
+    size_t in = walk_input(w), out = walk_output(w); /* of the current line's first pixel */
     for (size_t r = 0; r < count; r++) {
-        size_t oy = w->image_index * w->ya->out + w->oy;
-        ret_rows->a[r] = walk_input(w);
-        ret_rows->c[r] = w->out + (oy * w->xa->out + w->ox) * w->out_pixel;
-        walk_step(w);
+        size_t x = w->ox - w->x->o0;
+        ret_rows->a[r] = taps ? w->image + in + x * in_pixel : NULL;
+        ret_rows->c[r] = w->out + out + x * w->out_pixel;
+        if (++w->ox < w->x->o1)
+            continue;
+        w->ox = w->x->o0;
+        in += in_line;
+        out += out_line;
+        if (++w->oy < w->y->o1)
+            continue;
+        w->oy = w->y->o0;
+        w->image_index++;
+        in = walk_input(w);
+        out = walk_output(w);
     }
     ret_rows->count = count;
     w->left -= count;

@@ -10,8 +10,12 @@
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&                        \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__OPTIMIZE__)
 #define VECTOR_LOOP __attribute__((target_clones("avx2", "default")))
+/* FMA_FUNCTION before a function that computes with fma(): where the processor has an instruction
+ * for it, nothing is called.  Only what is inlined into the function is compiled for it, too. */
+#define FMA_FUNCTION __attribute__((target_clones("fma", "default")))
 #else
 #define VECTOR_LOOP
+#define FMA_FUNCTION
 #endif
 
 #endif

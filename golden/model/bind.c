@@ -66,6 +66,8 @@ static bool out_arity_fits(const struct operands *o)
 {
     const struct op *op = o->op;
 
+    if (op->out_counts)
+        return o->n_out < 32 && (op->out_counts >> o->n_out & 1);
     if ((int) o->n_out > op->n_out)
         return op->n_out > 0 && op->out[op->n_out - 1].many;
     for (int i = (int) o->n_out; i < op->n_out; i++)
@@ -192,6 +194,36 @@ static int choose(const struct operands *o, struct call *c, struct why *w)
     REQUIRE(w, best.types, "%s: no typing row accepts (%s)", o->op->name, text);
     return why_fail(w, WHY_EXECUTION, "%s: rank %u of (%s) is not allowed", o->op->name,
                     o->in[0]->shape.rank, text);
+}
+
+/* Known ranks of inputs that have a rule of their own. */
+static int check_ranks(const struct call *c, struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        const struct role *r = call_role(c, i);
+        uint32_t rank = c->arg[i]->shape.rank;
+        REQUIRE(w, !r->ranks || !rank || (r->ranks >> rank & 1), "%s: %s has rank %u", c->op->name,
+                r->name, rank);
+    }
+    return 0;
+}
+
+uint32_t op_needed_inputs(const struct op *op, const struct tensor *const *in, uint32_t n_in,
+                          struct tensor *const *out, uint32_t n_out)
+{
+    struct operands o = { op, in, out, n_in, n_out, .any_type = true };
+    const struct form *full = find_rows(&o).form, *cut;
+    uint32_t needed = n_in;
+
+    if (!full || form_spread(&o, full) > 0)
+        return n_in;
+    while (o.n_in > 0 && role_holds_default(op, &op->in[full->role[o.n_in - 1]], in[o.n_in - 1])) {
+        o.n_in--;
+        cut = find_rows(&o).form;
+        if (cut && !memcmp(cut->role, full->role, o.n_in))
+            needed = o.n_in;
+    }
+    return needed;
 }
 
 static void to_nhwc(struct shape *s)
@@ -348,6 +380,24 @@ static int check_quant(const struct call *c, const struct role *r, const struct 
                 "%s: %s has scale %g, must be greater than %g * %g", c->op->name, r->name,
                 (double) t->scale, (double) first->scale, (double) c->arg[1]->scale);
     return 0;
+}
+
+int op_check_signature(const struct op *op, const struct tensor *const *in, uint32_t n_in,
+                       struct tensor *const *out, uint32_t n_out, struct why *w)
+{
+    struct operands o = { op, in, out, n_in, n_out, .any_type = true };
+    struct call c = { .op = op, .arg = in, .n_in = n_in, .out = out, .n_out = n_out };
+
+    REQUIRE(w, out_arity_fits(&o), "%s: %u outputs are not allowed", op->name, n_out);
+    int level = choose(&o, &c, w);
+    if (level >= 0 && check_ranks(&c, w) < 0)
+        level = -1;
+    for (uint32_t i = 0; i < n_out && level >= 0; i++)
+        if (out_role_at(op, i)->q == Q_OVER && check_quant(&c, out_role_at(op, i), out[i], w) < 0)
+            level = -1;
+    if (level < 0 && w)
+        w->code = WHY_INVALID; /* ranks, too */
+    return level;
 }
 
 static int unify_inputs(struct call *c, bool runtime, struct why *w)

@@ -25,13 +25,10 @@ struct limit {
     struct why operand, operation; /* the first obstacle of either kind; no text: none */
 };
 
-/* Whether a scalar is optional, or was added after the operation, and holds its default value. */
+/* Whether a scalar that was given may be left off, and holds its default value. */
 static bool is_default(const struct call *c, int role)
 {
-    const struct role *r = &c->op->in[role];
-
-    return !r->dims && !r->many && (r->optional || r->since > c->op->since) &&
-           call_known(c, role) && call_real(c, role) == r->otherwise;
+    return role_holds_default(c->op, &c->op->in[role], c->in[role]);
 }
 
 static void explain_operation(const struct level_requirement *n, int level, struct why *w)

@@ -28,6 +28,9 @@ typedef int level_visitor(const struct level_requirement *n, void *user, struct 
 int model_levels(const struct model *m, level_visitor *each, void *user, struct why *ret_impossible,
                  struct why *w);
 
+/* The same for a model that is valid for the C API only (model_check_api()). */
+int model_api_levels(const struct model *m, level_visitor *each, void *user, struct why *w);
+
 /* Returns 0 if the model needs no more than `level`.  -1 with WHY_UNSUPPORTED: the reason names the
  * first part that needs more; other codes: the model is not valid. */
 int model_complies(const struct model *m, int level, struct why *w);

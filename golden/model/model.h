@@ -82,6 +82,17 @@ int model_validate(const struct model *m, struct why *w);
  * reason in *ret_impossible (may be NULL; its text is empty for other models). */
 int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w);
 
+/* The same for a model that is built with NNAPI's C API, as NNAPI's runtime checks it when it is
+ * finished: of operations the signature only (op_check_signature()), of extensions' types and
+ * operations nothing, and which operands are omitted is not checked.  w must not be NULL. */
+int model_check_api(const struct model *m, struct why *w);
+/* Checks scale and zero point of an operand against its type, a valid one. */
+int tensor_check_scale(const struct tensor *t, struct why *w);
+/* Checks the operands of IF or WHILE, which have the types of the operation's record, against the
+ * inputs and outputs of their subgraphs.  Other operations: 0. */
+int operation_check_control(const struct model *m, const struct graph *g, const struct operation *o,
+                            struct why *w);
+
 bool operand_constant(const struct operand *o);
 /* Whether the operand's value is omitted: NO_VALUE, or a constant of length 0. */
 bool operand_omitted(const struct operand *o);

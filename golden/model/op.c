@@ -67,6 +67,12 @@ enum dtype role_type(const struct role *r, const struct typing *t)
     return r->slot < 0 ? (enum dtype)(-1 - r->slot) : t->slot[r->slot];
 }
 
+bool role_holds_default(const struct op *op, const struct role *r, const struct tensor *value)
+{
+    return !r->dims && !r->many && (r->optional || r->since > op->since) && value && value->data &&
+           tensor_at(value, 0) == r->otherwise;
+}
+
 int form_len(const struct form *f)
 {
     int n = 0;

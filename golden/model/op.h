@@ -88,6 +88,9 @@ struct role {
     /* input: NNAPI does not restrict its type, so that a driver may accept more types than the
      * typing rows have, which are those that NNAPI's reference computes */
     bool unrestricted;
+    /* input: RANK() bits of the ranks that NNAPI checks before an execution, where they are known;
+     * 0: none.  Those of the first input are in the typing rows. */
+    unsigned ranks;
     double otherwise; /* default value of an optional scalar */
     enum draw draw;
     unsigned needs, likes; /* enum needs, enum likes */
@@ -222,6 +225,8 @@ struct op {
     enum level since;
     const struct role *in, *out;
     int n_in, n_out;
+    unsigned out_counts; /* bits 1 << n: the numbers n of outputs that there may be,
+                            where optional ones come together; 0: any from the required ones on */
     const struct form *forms;
     int n_forms;
     const struct typing *typings;
@@ -326,6 +331,20 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
  * considered. */
 int op_level_of_types(const struct op *op, const struct tensor *const *in, uint32_t n_in,
                       struct tensor *const *out, uint32_t n_out);
+
+/* What NNAPI's runtime checks when a client adds an operation whose operands have no values yet,
+ * and need not be valid together: arity, types, known ranks (of the first input and of roles with
+ * .ranks), Q_OVER.  None of the operands is NULL.  Returns the feature level that they need, or -1
+ * with WHY_INVALID. */
+int op_check_signature(const struct op *op, const struct tensor *const *in, uint32_t n_in,
+                       struct tensor *const *out, uint32_t n_out, struct why *w);
+
+/* The least number of inputs with which an operation computes the same: trailing scalars that may
+ * be left off and whose values are their defaults are not needed.  n_in if the types do not fit. */
+uint32_t op_needed_inputs(const struct op *op, const struct tensor *const *in, uint32_t n_in,
+                          struct tensor *const *out, uint32_t n_out);
+/* Whether a value, NULL: unknown, is the default of a scalar role that may be left off. */
+bool role_holds_default(const struct op *op, const struct role *r, const struct tensor *value);
 
 /* The value of a scalar role, its default if omitted.  Exact for every scalar type. */
 double call_real(const struct call *c, int role);

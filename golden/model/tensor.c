@@ -7,15 +7,18 @@
 #include "golden/base/arena.h"
 #include "golden/base/why.h"
 #include "golden/math/rounding.h"
+#include "golden/math/vector_loop.h"
 
 /* One codec per storage format. */
 #define CODEC_INT(id, ctype, wide, lo, hi)                                                         \
-    static void widen_##id(const void *from, size_t n, double zero, double scale, double *to)      \
+    VECTOR_LOOP static void widen_##id(const void *from, size_t n, double zero, double scale,      \
+                                       double *to)                                                 \
     {                                                                                              \
         for (size_t i = 0; i < n; i++)                                                             \
             to[i] = ((double) ((const ctype *) from)[i] - zero) * scale;                           \
     }                                                                                              \
-    static void narrow_##id(const double *from, size_t n, double zero, double scale, void *to)     \
+    VECTOR_LOOP static void narrow_##id(const double *from, size_t n, double zero, double scale,   \
+                                        void *to)                                                  \
     {                                                                                              \
         const struct rounding_range r = { lo - zero, hi - zero };                                  \
         const wide z = (wide) zero;                                                                \
@@ -34,7 +37,8 @@ CODEC_INT(u32, uint32_t, int64_t, 0, UINT32_MAX)
 CODEC_INT(s64, int64_t, int64_t, -0x1p63, 0x1.fffffffffffffp62)
 #undef CODEC_INT
 
-static void widen_bool(const void *from, size_t n, double zero, double scale, double *to)
+VECTOR_LOOP static void widen_bool(const void *from, size_t n, double zero, double scale,
+                                   double *to)
 {
     (void) zero;
     (void) scale;
@@ -42,7 +46,8 @@ static void widen_bool(const void *from, size_t n, double zero, double scale, do
         to[i] = ((const uint8_t *) from)[i] != 0;
 }
 
-static void narrow_bool(const double *from, size_t n, double zero, double scale, void *to)
+VECTOR_LOOP static void narrow_bool(const double *from, size_t n, double zero, double scale,
+                                    void *to)
 {
     (void) zero;
     (void) scale;
@@ -52,7 +57,7 @@ static void narrow_bool(const double *from, size_t n, double zero, double scale,
 
 static const struct codec codec_bool = { 1, 0, 1, true, widen_bool, narrow_bool };
 
-static void widen_f32(const void *from, size_t n, double zero, double scale, double *to)
+VECTOR_LOOP static void widen_f32(const void *from, size_t n, double zero, double scale, double *to)
 {
     (void) zero;
     (void) scale;
@@ -60,7 +65,8 @@ static void widen_f32(const void *from, size_t n, double zero, double scale, dou
         to[i] = (double) ((const float *) from)[i];
 }
 
-static void narrow_f32(const double *from, size_t n, double zero, double scale, void *to)
+VECTOR_LOOP static void narrow_f32(const double *from, size_t n, double zero, double scale,
+                                   void *to)
 {
     (void) zero;
     (void) scale;
@@ -72,54 +78,75 @@ static const struct codec codec_f32 = {
     4, -3.4028234663852886e38, 3.4028234663852886e38, false, widen_f32, narrow_f32
 };
 
-double f16_to_double(uint16_t h)
-{
-    uint64_t sign = (uint64_t) (h >> 15) << 63, exponent = h >> 10 & 31, fraction = h & 1023;
-    uint64_t bits;
-    double x;
-
-    if (exponent == 0) {
-        x = (double) fraction * 0x1p-24;
-        return sign ? -x : x;
-    }
-    bits = sign | (exponent == 31 ? 2047 : exponent + 1008) << 52 | fraction << 42;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-uint16_t f16_from_double(double x)
+static inline uint64_t bits_of(double x)
 {
     uint64_t bits;
 
     memcpy(&bits, &x, sizeof bits);
-    uint16_t sign = (uint16_t) (bits >> 48 & 0x8000);
+    return bits;
+}
+
+static inline double double_of(uint64_t bits)
+{
+    double x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The conversions of fp16 have no branches, so that loops over them can be vectorised: each case is
+ * computed, then one selected. */
+static inline double widened_half(uint64_t h)
+{
+    uint64_t exponent = h & 31 << 10, sign = (h & 0x8000) << 48;
+    uint64_t normal = ((h & 0x7fff) << 42) + ((uint64_t) 1008 << 52);
+    double subnormal = (double_of(bits_of(0x1p52) | (h & 1023)) - 0x1p52) * 0x1p-24;
+
+    normal |= exponent == 31 << 10 ? (uint64_t) 2047 << 52 : 0;
+    return double_of((exponent == 0 ? bits_of(subnormal) : normal) | sign);
+}
+
+static inline uint16_t narrowed_half(double x)
+{
+    uint64_t sign = bits_of(x) >> 48 & 0x8000, bits = bits_of(x) & INT64_MAX;
     double a = fabs(x);
-    if (isnan(x))
-        return sign | 0x7e00;
-    if (a >= 65520)
-        return sign | 0x7c00;
-    if (a < 0x1p-14) /* subnormal; rounding up to the smallest normal number gives its bits */
-        return (uint16_t) (sign | (uint16_t) (a * 0x1p24 + 0x1p52 - 0x1p52));
-    bits &= INT64_MAX;
-    uint64_t odd = bits >> 42 & 1;
-    bits += ((uint64_t) 1 << 41) - 1 + odd; /* to nearest even; a carry increments the exponent */
-    return (uint16_t) (sign | ((bits >> 42) - ((uint64_t) 1008 << 10)));
+    /* rounding up to the smallest normal number gives its bits */
+    uint64_t subnormal = bits_of(a * 0x1p24 + 0x1p52) & UINT16_MAX;
+    /* to nearest even; a carry increments the exponent */
+    uint64_t rounded = bits + ((uint64_t) 1 << 41) - 1 + (bits >> 42 & 1);
+    uint64_t half = (rounded >> 42) - ((uint64_t) 1008 << 10);
+
+    half = a < 0x1p-14 ? subnormal : half;
+    half = a >= 65520 ? 0x7c00 : half;
+    half = isnan(x) ? 0x7e00 : half;
+    return (uint16_t) (sign | half);
 }
 
-static void widen_f16(const void *from, size_t n, double zero, double scale, double *to)
+double f16_to_double(uint16_t h)
+{
+    return widened_half(h);
+}
+
+uint16_t f16_from_double(double x)
+{
+    return narrowed_half(x);
+}
+
+VECTOR_LOOP static void widen_f16(const void *from, size_t n, double zero, double scale, double *to)
 {
     (void) zero;
     (void) scale;
     for (size_t i = 0; i < n; i++)
-        to[i] = f16_to_double(((const uint16_t *) from)[i]);
+        to[i] = widened_half(((const uint16_t *) from)[i]);
 }
 
-static void narrow_f16(const double *from, size_t n, double zero, double scale, void *to)
+VECTOR_LOOP static void narrow_f16(const double *from, size_t n, double zero, double scale,
+                                   void *to)
 {
     (void) zero;
     (void) scale;
     for (size_t i = 0; i < n; i++)
-        ((uint16_t *) to)[i] = f16_from_double(from[i]);
+        ((uint16_t *) to)[i] = narrowed_half(from[i]);
 }
 
 static const struct codec codec_f16 = { 2, -65504, 65504, false, widen_f16, narrow_f16 };
@@ -275,19 +302,28 @@ double tensor_saturate(const struct tensor *t, double real)
     return real < lo ? lo : real > hi ? hi : real;
 }
 
+/* Adjacent elements of a channel. */
+static size_t slice_of_channel(const struct tensor *t)
+{
+    size_t n = 1;
+
+    for (uint32_t i = t->channel_dim + 1; i < t->shape.rank; i++)
+        n *= t->shape.dim[i];
+    return n;
+}
+
 /* Called for each run of elements with the same scale: the whole tensor or a slice of a channel. */
 typedef void tensor_run(const struct tensor *t, size_t at, size_t n, double scale, void *other);
 
 static void each_run(const struct tensor *t, tensor_run *run, void *other)
 {
-    size_t n = tensor_count(t), inner = 1;
+    size_t n = tensor_count(t);
 
     if (!t->channel_scale) {
         run(t, 0, n, tensor_step(t, 0), other);
         return;
     }
-    for (uint32_t i = t->channel_dim + 1; i < t->shape.rank; i++)
-        inner *= t->shape.dim[i];
+    size_t inner = slice_of_channel(t);
     uint32_t channels = t->shape.dim[t->channel_dim];
     for (size_t at = 0; at < n; at += inner)
         run(t, at, inner, (double) t->channel_scale[at / inner % channels], other);
@@ -303,6 +339,21 @@ static void widen_run(const struct tensor *t, size_t at, size_t n, double scale,
 void tensor_widen(const struct tensor *t, double *ret_values)
 {
     each_run(t, widen_run, ret_values);
+}
+
+void tensor_widen_part(const struct tensor *t, size_t at, size_t n, double *ret_values)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+
+    if (!t->channel_scale)
+        c->widen((const char *) t->data + at * c->size, n, t->zero, tensor_step(t, 0), ret_values);
+    for (size_t i = 0; t->channel_scale && i < n;) {
+        size_t inner = slice_of_channel(t), slice = (at + i) / inner;
+        size_t left = (slice + 1) * inner - (at + i), run = left < n - i ? left : n - i;
+        double step = (double) t->channel_scale[slice % t->shape.dim[t->channel_dim]];
+        c->widen((const char *) t->data + (at + i) * c->size, run, t->zero, step, ret_values + i);
+        i += run;
+    }
 }
 
 void tensor_widen_units(const struct tensor *t, double *ret_values)
@@ -336,12 +387,8 @@ double tensor_at(const struct tensor *t, size_t i)
     uint32_t channel = 0;
     double x;
 
-    if (t->channel_scale) {
-        size_t inner = 1;
-        for (uint32_t d = t->channel_dim + 1; d < t->shape.rank; d++)
-            inner *= t->shape.dim[d];
-        channel = (uint32_t) (i / inner % t->shape.dim[t->channel_dim]);
-    }
+    if (t->channel_scale)
+        channel = (uint32_t) (i / slice_of_channel(t) % t->shape.dim[t->channel_dim]);
     c->widen((const char *) t->data + i * c->size, 1, t->zero, tensor_step(t, channel), &x);
     return x;
 }

@@ -102,6 +102,8 @@ bool tensor_same_quant(const struct tensor *a, const struct tensor *b);
 /* Real values, scale * (q - zero), exact; without scale (QUANT_NONE, bias with scale 0) the stored
  * values. */
 void tensor_widen(const struct tensor *t, double *ret_values);
+/* The same of the n elements from `at` on. */
+void tensor_widen_part(const struct tensor *t, size_t at, size_t n, double *ret_values);
 /* Units, q - zero without scale: the factors of dot products, exact in double for every scale. */
 void tensor_widen_units(const struct tensor *t, double *ret_values);
 /* Stores real values: rounds half away from zero, adds the zero point, saturates.  The executor's

@@ -15,6 +15,7 @@ struct validation {
     struct arena *scratch;
     level_visitor *each; /* NULL: none */
     void *user;
+    bool by_api;           /* model_check_api() */
     struct why impossible; /* first reason why no execution can succeed; no text: none */
 };
 
@@ -49,8 +50,9 @@ static int check_channels(const struct tensor *t, struct why *w)
     return 0;
 }
 
-static int check_quantisation(const struct tensor *t, const struct dtype_info *info, struct why *w)
+int tensor_check_scale(const struct tensor *t, struct why *w)
 {
+    const struct dtype_info *info = &dtype_info[t->dtype];
     bool needs_scale = info->quant == QUANT_AFFINE || info->quant == QUANT_SYMM;
     bool needs_zero = info->quant == QUANT_AFFINE;
     int32_t lo = needs_zero ? (int32_t) info->codec->min : 0;
@@ -67,6 +69,12 @@ static int check_quantisation(const struct tensor *t, const struct dtype_info *i
         REQUIRE(w, scale == 0, "%s has scale %g, must be 0", info->name, scale);
     REQUIRE(w, t->zero >= lo && t->zero <= hi, "%s has zero point %d, must be in %d..%d",
             info->name, t->zero, lo, hi);
+    return 0;
+}
+
+static int check_quantisation(const struct tensor *t, const struct dtype_info *info, struct why *w)
+{
+    TRY(tensor_check_scale(t, w));
     if (info->quant == QUANT_CHANNEL)
         return check_channels(t, w);
     REQUIRE(w, !t->channel_scale, "%s must not have channel scales", info->name);
@@ -139,9 +147,10 @@ static int check_extension(const struct model *m, const struct operand *o, struc
 }
 
 /* Returns the feature level that the operand needs. */
-static int check_operand(const struct model *m, uint32_t graph, const struct operand *o,
+static int check_operand(const struct validation *s, uint32_t graph, const struct operand *o,
                          struct why *w)
 {
+    const struct model *m = s->model;
     const struct tensor *t = &o->tensor;
     const struct dtype_info *info = dtype_find((int32_t) t->dtype);
 
@@ -162,7 +171,7 @@ static int check_operand(const struct model *m, uint32_t graph, const struct ope
         TRY(check_extension(m, o, w));
     if (t->dtype != DT_OEM_BYTE && (t->dtype != DT_FOREIGN || extension_prefix_of(o->foreign)))
         TRY(check_quantisation(t, info, w));
-    if (t->dtype != DT_FOREIGN)
+    if (t->dtype != DT_FOREIGN && !(s->by_api && t->dtype > DT_FOREIGN))
         TRY(check_attached(t, info, w));
     if (operand_constant(o))
         TRY(check_constant(m, o, w));
@@ -258,11 +267,12 @@ static int check_signature(const struct graph *g, const uint32_t *list, uint32_t
     return 0;
 }
 
-/* Checks the operands of IF and WHILE against the inputs and outputs of their subgraphs. */
-static int check_control(const struct model *m, const struct graph *g, const struct op *op,
-                         const struct operation *o, struct why *w)
+int operation_check_control(const struct model *m, const struct graph *g, const struct operation *o,
+                            struct why *w)
 {
-    if (op->control_kind == CONTROL_NONE)
+    const struct op *op = op_find(o->code);
+
+    if (!op || op->control_kind == CONTROL_NONE)
         return 0;
     if (op->control_kind == CONTROL_BRANCH) {
         for (uint32_t k = 1; k <= 2; k++) {
@@ -286,7 +296,9 @@ static int check_control(const struct model *m, const struct graph *g, const str
         "at least %u outputs",
         body->n_inputs, body->n_outputs, o->n_out);
     TRY(check_signature(g, o->out, o->n_out, body, body->output, o->n_out, "output", w));
-    return check_signature(body, body->output, body->n_outputs, body, body->input, body->n_outputs,
+    TRY(check_signature(body, body->output, body->n_outputs, body, body->input, body->n_outputs,
+                        "loop variable", w));
+    return check_signature(body, body->output, body->n_outputs, cond, cond->input, body->n_outputs,
                            "loop variable", w);
 }
 
@@ -313,6 +325,24 @@ static int check_omitted(const struct call *c, const struct graph *g, const stru
     return 0;
 }
 
+/* Whether NNAPI's runtime accepts the operation although it breaks a rule of drivers; sets the
+ * level that it needs. */
+static bool has_signature(const struct validation *s, const struct graph *g,
+                          const struct operation *o, const struct op *op, struct call *ret_call)
+{
+    const struct tensor **in = arena_alloc(s->scratch, o->n_in + 1, sizeof *in);
+    struct tensor **out = arena_alloc(s->scratch, o->n_out + 1, sizeof *out);
+
+    if (!in || !out)
+        return false;
+    for (uint32_t k = 0; k < o->n_in; k++)
+        in[k] = &g->operand[o->in[k]].tensor;
+    for (uint32_t k = 0; k < o->n_out; k++)
+        out[k] = &g->operand[o->out[k]].tensor;
+    ret_call->level = op_check_signature(op, in, o->n_in, out, o->n_out, NULL);
+    return ret_call->level >= 0;
+}
+
 /* Binds an operation to its record; shapes[] are the operands with the shapes inferred so far.
  * Returns the feature level that it needs.  Foreign operations are not checked.  An operation that
  * is legal but cannot be executed passes, with the reason in s->impossible. */
@@ -329,7 +359,7 @@ static int check_operation(struct validation *s, uint32_t index, uint32_t at, st
 
     /* of a declared extension that is not listed, or the OEM operation */
     bool foreign = o->code == OEM_CODE || (prefix >= EXTENSION_END && declares(s->model, prefix));
-    if (!op && foreign)
+    if ((!op && foreign) || (s->by_api && prefix))
         return prefix ? L3 : L1;
     REQUIRE(w, op, "unknown operation %d", o->code);
     if (prefix)
@@ -341,14 +371,14 @@ static int check_operation(struct validation *s, uint32_t index, uint32_t at, st
     for (uint32_t k = 0; k < o->n_out; k++)
         out[k] = &shapes[o->out[k]];
     int level = op_bind(op, in, o->n_in, out, o->n_out, false, &call, w);
-    if (level < 0 && w->code != WHY_EXECUTION)
+    if (level < 0 && w->code != WHY_EXECUTION && !(s->by_api && has_signature(s, g, o, op, &call)))
         return -1;
     struct why control;
-    if (check_control(s->model, g, op, o, &control) < 0) { /* takes precedence over shapes */
+    if (operation_check_control(s->model, g, o, &control) < 0) { /* takes precedence over shapes */
         *w = control;
         return why_prefix(w, "%s", op->name);
     }
-    if (level >= 0)
+    if (level >= 0 && !s->by_api)
         TRY(check_omitted(&call, g, o, w));
     if (level < 0) {
         level = call.level > 0 ? call.level : (int) op->since;
@@ -400,7 +430,7 @@ static int check_structure(const struct validation *s, uint32_t index, struct wh
     if (!seen)
         return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_operands; i++) {
-        int need = check_operand(s->model, index, &g->operand[i], w);
+        int need = check_operand(s, index, &g->operand[i], w);
         if (need < 0)
             return operand_fail(w, index, i);
         if (report_need(s, &(struct level_requirement){ need, index, i, NULL, NULL }, w) < 0)
@@ -507,6 +537,24 @@ int model_levels(const struct model *m, level_visitor *each, void *user, struct 
 int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w)
 {
     return model_levels(m, NULL, NULL, ret_impossible, w);
+}
+
+int model_api_levels(const struct model *m, level_visitor *each, void *user, struct why *w)
+{
+    struct validation s = {
+        .model = m, .scratch = arena_new(0), .each = each, .user = user, .by_api = true
+    };
+
+    if (!s.scratch)
+        return why_no_memory(w);
+    int level = validate(&s, w);
+    arena_free(s.scratch);
+    return level;
+}
+
+int model_check_api(const struct model *m, struct why *w)
+{
+    return model_api_levels(m, NULL, NULL, w);
 }
 
 int model_validate(const struct model *m, struct why *w)

@@ -147,9 +147,10 @@ static int run(struct call *c, double unit, struct why *w)
     return run_direction(c, true, unit, w);
 }
 
+/* With bounds, bound() computes the results, too. */
 static int eval(struct call *c, struct why *w)
 {
-    return run(c, 0, w);
+    return c->unit > 0 ? 0 : run(c, 0, w);
 }
 
 static int bound(struct call *c, struct why *w)
@@ -215,6 +216,7 @@ const struct op op_BIDIRECTIONAL_SEQUENCE_LSTM = {
     .n_in = COUNT(inputs),
     .out = outputs,
     .n_out = COUNT(outputs),
+    .out_counts = 1u << 1 | 1u << 2 | 1u << 5 | 1u << 6,
     .forms = forms,
     .n_forms = COUNT(forms),
     .typings = typings,

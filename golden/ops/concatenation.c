@@ -5,7 +5,7 @@ enum { INPUTS, AXIS };
 
 static const struct role inputs[] = {
     [INPUTS] = { "inputs", "tensors that differ only along the axis", "?", .slot = 0, .many = true,
-                 .draw = DRAW_SHAPE },
+                 .ranks = RANKS(1, 4), .draw = DRAW_SHAPE },
     [AXIS] = { "axis", "dimension along which they are joined", .slot = FIXED(DT_INT32),
                .draw = DRAW_OP, .needs = NEEDS_CONST },
 };

@@ -23,7 +23,7 @@ static const struct role inputs[] = {
 #include "golden/ops/shared/image/conv_roles.def"
 #include "golden/ops/shared/image/conv_window_roles.def"
     [FILTER] = { "filter", "the weights; per-channel scales along dimension 0", "OhwI", .slot = 1,
-                 .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
+                 .ranks = RANK(4), .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
     [LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL), .since = L3,
                  .optional = true, .draw = DRAW_FLAG },
     [DILATION_W] = { "dilation_width", "columns from one tap of the filter to the next",

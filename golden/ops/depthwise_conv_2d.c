@@ -24,7 +24,7 @@ static const struct role inputs[] = {
 #include "golden/ops/shared/image/conv_roles.def"
 #include "golden/ops/shared/image/conv_window_roles.def"
     [FILTER] = { "filter", "the weights; per-channel scales along dimension 3", "1hwO", .slot = 1,
-                 .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
+                 .ranks = RANK(4), .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
     [MULTIPLIER] = { "multiplier", "output channels for each input channel", .slot = I32,
                      .draw = DRAW_OP },
     [LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL), .since = L3,

@@ -5,7 +5,7 @@ enum { A, B, ACTIVATION };
 static const struct role inputs[] = {
     [A] = { "a", "dividend", "?" },
     [B] = { "b", "divisor; integer division by 0 has an unspecified result", "?",
-            .draw = DRAW_BROADCAST, .needs = NEEDS_NONZERO },
+            .ranks = RANKS(1, 4), .draw = DRAW_BROADCAST, .needs = NEEDS_NONZERO },
     [ACTIVATION] = { "activation", "fused activation: 0 none, 1 ReLU, 2 ReLU1, 3 ReLU6",
                      .slot = FIXED(DT_INT32), .draw = DRAW_ACTIVATION },
 };

@@ -4,9 +4,10 @@ enum { INPUT, WEIGHTS, BIAS, ACTIVATION };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "flattened to [batch_size, input_size]", "?", .slot = 0 },
-    [WEIGHTS] = { "weights", "[num_units, input_size]", "UI", .slot = 0, .draw = DRAW_SHAPE,
-                  .needs = NEEDS_CONST },
-    [BIAS] = { "bias", "one value per unit", "U", .slot = 1, .q = Q_PRODUCT, .needs = NEEDS_CONST },
+    [WEIGHTS] = { "weights", "[num_units, input_size]", "UI", .slot = 0, .ranks = RANK(2),
+                  .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
+    [BIAS] = { "bias", "one value per unit", "U", .slot = 1, .ranks = RANK(1), .q = Q_PRODUCT,
+               .needs = NEEDS_CONST },
     [ACTIVATION] = { "activation", "fused activation: 0 none, 1 RELU, 2 RELU1, 3 RELU6",
                      .slot = FIXED(DT_INT32), .draw = DRAW_ACTIVATION },
 };

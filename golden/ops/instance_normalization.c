@@ -53,11 +53,11 @@ static double variance(const struct instance *p, const double *x, double m)
 
 static void normalize(const struct call *c, const struct instance *p)
 {
-    const double *x = c->x[INPUT];
+    const double *x = c->x[INPUT], gamma = call_real(c, GAMMA), beta = call_real(c, BETA);
     double m = mean(p, x), s = sqrt(variance(p, x, m) + call_real(c, EPSILON));
 
     for (size_t i = 0, at = p->at; i < p->n; i++, at += p->step)
-        c->y[0][at] = (x[at] - m) / s * call_real(c, GAMMA) + call_real(c, BETA);
+        c->y[0][at] = (x[at] - m) / s * gamma + beta;
 }
 
 static void each_instance(const struct call *c,

@@ -38,35 +38,49 @@ static int infer(struct call *c, struct why *w)
     return axis_check(c, AXIS, w);
 }
 
+struct norm {
+    struct axis axis;
+    size_t radius;
+    double bias, alpha, beta;
+};
+
+static struct norm norm_of(const struct call *c)
+{
+    return (struct norm){ .axis = call_axis(c, AXIS),
+                          .radius = (size_t) call_int(c, RADIUS),
+                          .bias = call_real(c, BIAS),
+                          .alpha = call_real(c, ALPHA),
+                          .beta = call_real(c, BETA) };
+}
+
 /* The window of element k of a slice: lo..hi - 1. */
 struct reach {
     size_t lo, hi;
 };
 
-static struct reach reach_of(const struct call *c, const struct axis *a, size_t k)
+static struct reach reach_of(const struct norm *n, size_t k)
 {
-    size_t radius = (size_t) call_int(c, RADIUS);
-
-    return (struct reach){ .lo = k > radius ? k - radius : 0,
-                           .hi = radius < a->len - k ? k + radius + 1 : a->len };
+    return (struct reach){ .lo = k > n->radius ? k - n->radius : 0,
+                           .hi = n->radius < n->axis.len - k ? k + n->radius + 1 : n->axis.len };
 }
 
 /* bias + alpha * sum of squares in the window of element k.  x: the slice. */
-static double divisor(const struct call *c, const struct axis *a, const double *x, size_t k)
+static double divisor(const struct norm *n, const double *x, size_t k)
 {
-    struct reach r = reach_of(c, a, k);
+    struct reach r = reach_of(n, k);
+    size_t inner = n->axis.inner;
     double sum = 0;
 
     for (size_t j = r.lo; j < r.hi; j++)
-        sum += x[j * a->inner] * x[j * a->inner];
-    return call_real(c, BIAS) + call_real(c, ALPHA) * sum;
+        sum += x[j * inner] * x[j * inner];
+    return n->bias + n->alpha * sum;
 }
 
 static int eval(struct call *c, struct why *w)
 {
     (void) w;
-    struct axis a = call_axis(c, AXIS);
-    double beta = call_real(c, BETA);
+    const struct norm n = norm_of(c);
+    const struct axis a = n.axis;
 
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++) {
@@ -74,7 +88,7 @@ static int eval(struct call *c, struct why *w)
             const double *x = c->x[INPUT] + at;
             for (size_t k = 0; k < a.len; k++)
                 c->y[0][at + k * a.inner] =
-                    x[k * a.inner] / elementary_pow(divisor(c, &a, x, k), beta);
+                    x[k * a.inner] / elementary_pow(divisor(&n, x, k), n.beta);
         }
     return 0;
 }
@@ -82,46 +96,47 @@ static int eval(struct call *c, struct why *w)
 /* Error of the divisor d of element k: that of the neighbours, of their squares, which may be
  * flushed to zero, and of the sum.  Implementations may update the sum from element to element,
  * which adds the roundings of the divisors before it: `past` is the sum of their squares. */
-static double divisor_error(const struct call *c, const struct axis *a, size_t at, size_t k,
+static double divisor_error(const struct call *c, const struct norm *n, size_t at, size_t k,
                             double d, double past)
 {
     const double *x = c->x[INPUT] + at, *ex = c->ex[INPUT] ? c->ex[INPUT] + at : NULL;
-    struct reach r = reach_of(c, a, k);
-    double carried = 0, sum = 0, bias = fabs(call_real(c, BIAS));
+    struct reach r = reach_of(n, k);
+    size_t inner = n->axis.inner;
+    double carried = 0, sum = 0;
 
     for (size_t j = r.lo; j < r.hi; j++) {
-        double v = fabs(x[j * a->inner]), e = ex ? ex[j * a->inner] : 0;
+        double v = fabs(x[j * inner]), e = ex ? ex[j * inner] : 0;
         sum += v * v;
         carried += bound_scaled(2 * v, e) + bound_scaled(e, e) + bound_tiny(c->unit);
     }
-    double scaled = fabs(call_real(c, ALPHA)) * (carried + bound_sum(c, r.hi - r.lo + 1, sum));
-    return scaled + c->unit * (fabs(d) + 2 * bias) + bound_sum(c, 1, sqrt(past));
+    double scaled = fabs(n->alpha) * (carried + bound_sum(c, r.hi - r.lo + 1, sum));
+    return scaled + c->unit * (fabs(d) + 2 * fabs(n->bias)) + bound_sum(c, 1, sqrt(past));
 }
 
 /* Relative error of d^beta computed as exp(beta * log(d)), with a logarithm accurate to 5 ulps
  * (TOSA specification). */
-static double power_error(const struct call *c, double d)
+static double power_error(double u, double beta, double d)
 {
-    double exponent = call_real(c, BETA) * elementary_log(d);
+    double exponent = beta * elementary_log(d);
 
-    return bound_exp(c->unit, exponent) + 10 * c->unit * fabs(exponent);
+    return bound_exp(u, exponent) + 10 * u * fabs(exponent);
 }
 
 /* past: the sum of squares of the divisors of the elements before k; that of k is added. */
-static double bound_one(const struct call *c, const struct axis *a, size_t at, size_t k,
+static double bound_one(const struct call *c, const struct norm *n, size_t at, size_t k,
                         double *past)
 {
-    double beta = call_real(c, BETA), u = c->unit;
-    double x = c->x[INPUT][at + k * a->inner], y = c->y[0][at + k * a->inner];
-    double ex = c->ex[INPUT] ? c->ex[INPUT][at + k * a->inner] : 0;
-    double d = divisor(c, a, c->x[INPUT] + at, k), ed = divisor_error(c, a, at, k, d, *past);
+    const size_t element = at + k * n->axis.inner;
+    double beta = n->beta, u = c->unit, x = c->x[INPUT][element], y = c->y[0][element];
+    double ex = c->ex[INPUT] ? c->ex[INPUT][element] : 0;
+    double d = divisor(n, c->x[INPUT] + at, k), ed = divisor_error(c, n, at, k, d, *past);
 
     *past += d * d;
     if (!(d > ed))
         return INFINITY;
     double factor = elementary_pow(d, -beta);
     /* d^-beta may be flushed to zero, as when d^beta overflows. */
-    double more = factor * power_error(c, d) + bound_tiny(u);
+    double more = factor * power_error(u, beta, d) + bound_tiny(u);
     double e = fabs(elementary_pow(d - ed, -beta) - factor) + more;
     if (beta < 0) /* else the power is convex and decreasing: it changes most where d is smallest */
         e = bound_larger(e, fabs(elementary_pow(d + ed, -beta) - factor) + more);
@@ -132,14 +147,15 @@ static double bound_one(const struct call *c, const struct axis *a, size_t at, s
 static int bound(struct call *c, struct why *w)
 {
     (void) w;
-    struct axis a = call_axis(c, AXIS);
+    const struct norm n = norm_of(c);
+    const struct axis a = n.axis;
 
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++) {
             size_t at = o * a.len * a.inner + i;
             double past = 0;
             for (size_t k = 0; k < a.len; k++)
-                c->ey[0][at + k * a.inner] = bound_one(c, &a, at, k, &past);
+                c->ey[0][at + k * a.inner] = bound_one(c, &n, at, k, &past);
         }
     return 0;
 }

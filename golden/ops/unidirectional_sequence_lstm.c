@@ -66,9 +66,10 @@ static int run(struct call *c, double unit, struct why *w)
     return lstm_run(c, &cell, cell_sequence_of(c->in[INPUT], major), false, unit, &r, w);
 }
 
+/* With bounds, bound() computes the results, too. */
 static int eval(struct call *c, struct why *w)
 {
-    return run(c, 0, w);
+    return c->unit > 0 ? 0 : run(c, 0, w);
 }
 
 static int bound(struct call *c, struct why *w)
@@ -104,6 +105,7 @@ const struct op op_UNIDIRECTIONAL_SEQUENCE_LSTM = {
     .n_in = COUNT(inputs),
     .out = outputs,
     .n_out = COUNT(outputs),
+    .out_counts = 1u << 1 | 1u << 3,
     .forms = forms,
     .n_forms = COUNT(forms),
     .typings = typings,

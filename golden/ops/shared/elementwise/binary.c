@@ -17,7 +17,7 @@ const struct form binary_forms[1] = {
 
 const struct role fused_in[3] = {
     [A] = { "a", "first operand", "?" },
-    [B] = { "b", "second operand", "?", .draw = DRAW_BROADCAST },
+    [B] = { "b", "second operand", "?", .ranks = RANKS(1, 4), .draw = DRAW_BROADCAST },
     [ACTIVATION] = { "activation", "fused activation: 0 none, 1 ReLU, 2 ReLU1, 3 ReLU6",
                      .slot = FIXED(DT_INT32), .draw = DRAW_ACTIVATION },
 };
