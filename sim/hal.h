@@ -501,7 +501,8 @@ struct hal_execution_callback {
 };
 
 /* A fence is a file descriptor: poll() reports POLLIN once it is signalled (as for an eventfd), and
- * POLLERR when the work that it represents has failed.  HAL_NO_FENCE: none is needed. */
+ * POLLERR or POLLHUP without POLLIN when the work that it represents has failed.  HAL_NO_FENCE:
+ * none is needed. */
 #define HAL_NO_FENCE (-1)
 
 /* Status and timing of a fenced execution. */

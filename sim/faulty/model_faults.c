@@ -1,5 +1,40 @@
-/* Faults: invalid models that are accepted. */
+/* Faults: invalid models that are accepted, and valid ones that are misread. */
+#include <string.h>
+
 #include "sim/faulty/faulty.h"
+#include "sim/hal_validate.h"
+
+static uint8_t *last_flag(const struct hal_operation *o, const struct hal_operand *operand,
+                          uint8_t *values)
+{
+    for (uint32_t i = o->n_inputs; i > 0; i--) {
+        const struct hal_operand *x = &operand[o->inputs[i - 1]];
+        if (x->type == HAL_TYPE_BOOL && x->lifetime == HAL_CONSTANT_COPY)
+            return values + x->location.offset;
+    }
+    return NULL;
+}
+
+/* The last flag of each operation is false, unless that makes the model invalid. */
+static void ignore_last_flag(struct faulty_preparation *p)
+{
+    struct hal_model *m = p->model ? arena_copy(p->arena, p->model, sizeof *m) : NULL;
+    uint8_t *values;
+
+    if (!m || hal_validate_model(p->version, m, NULL, 0) != HAL_NONE)
+        return;
+    values = arena_copy(p->arena, m->operand_values, (size_t) m->operand_values_length);
+    for (uint32_t i = 0; values && i < m->main.n_operations; i++) {
+        uint8_t *flag = last_flag(&m->main.operations[i], m->main.operands, values);
+        if (!flag || !*flag)
+            continue;
+        *flag = 0;
+        m->operand_values = values;
+        if (hal_validate_model(p->version, m, NULL, 0) != HAL_NONE)
+            *flag = 1;
+        p->model = m;
+    }
+}
 
 static const struct fault rows[] = {
     ACCEPTS("order-unchecked", "model", RULES("model/M1"),
@@ -48,6 +83,9 @@ static const struct fault rows[] = {
             "accepts constants that do not lie in their pool", UNCHECKED(CONSTANT)),
     ACCEPTS("channels-unchecked", "model", RULES("model/ranges"),
             "accepts scales of channels that do not fit the operand", UNCHECKED(CHANNELS)),
+    BREAKS("last-flag-ignored", "numbers", RULES("generated/arguments"),
+           "takes the last BOOL constant of each operation as false, where the model stays valid",
+           .preparing = ignore_last_flag),
     ACCEPTS("nothing-checked", "model", RULES("model/M1"), "accepts every invalid model",
             UINT64_MAX),
 };

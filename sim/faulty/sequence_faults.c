@@ -241,7 +241,7 @@ static enum hal_status fail_if_overtaken(struct hal_fenced_info *self,
     return HAL_GENERAL_FAILURE;
 }
 
-/* An identifier has the size of its first memory for ever. */
+/* The size of the first memory with an identifier is also used for its later memories. */
 static enum hal_status run_in_first_size(struct hal_burst *self, const struct hal_request *request,
                                          uint32_t n, const int64_t *identifiers,
                                          const struct hal_execution_config *config,
