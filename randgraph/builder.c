@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "golden/math/vector_loop.h"
 #include "randgraph/randgraph_internal.h"
 
 struct graph_value *graph_value_new(struct builder *b, enum dtype dtype, enum lifetime life)
@@ -22,28 +23,64 @@ int graph_value_allocate(struct builder *b, struct graph_value *k)
     return k->t.data ? 0 : -1;
 }
 
-int graph_value_measure(struct builder *b, struct graph_value *k)
+/* Numbers as integers of the same order, and back; -0 is below +0.  Compilers vectorise minima of
+ * integers, but not those of doubles. */
+static inline int64_t order_of(double x)
 {
-    struct arena_mark mark = arena_mark(b->scratch);
-    size_t n = tensor_count(&k->t), wrong = 0;
-    double *x = arena_alloc_raw(b->scratch, n + 1, sizeof *x);
+    int64_t bits;
 
-    if (!x)
-        return -1;
-    tensor_widen(&k->t, x);
-    double lo = n ? x[0] : 0, hi = lo, least = n ? fabs(lo) : INFINITY;
+    memcpy(&bits, &x, sizeof bits);
+    return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+static inline double number_of(int64_t order)
+{
+    double x;
+
+    order = order < 0 ? order ^ INT64_MAX : order;
+    memcpy(&x, &order, sizeof x);
+    return x;
+}
+
+/* Smallest and largest number, smallest and largest magnitude, in their order. */
+struct extent {
+    int64_t lo, hi, least, most;
+};
+
+VECTOR_LOOP static void extend(struct extent *e, const double *x, size_t n)
+{
+    struct extent to = *e;
+
     for (size_t i = 0; i < n; i++) {
-        double a = fabs(x[i]);
-        lo = x[i] < lo ? x[i] : lo;
-        hi = x[i] > hi ? x[i] : hi;
-        least = a < least ? a : least;
-        wrong += x[i] != x[i];
+        int64_t v = order_of(x[i]), a = order_of(fabs(x[i]));
+        to.lo = v < to.lo ? v : to.lo;
+        to.hi = v > to.hi ? v : to.hi;
+        to.least = a < to.least ? a : to.least;
+        to.most = a > to.most ? a : to.most;
     }
-    k->lo = wrong ? -INFINITY : lo;
-    k->hi = wrong ? INFINITY : hi;
-    k->least = least;
-    arena_rewind(b->scratch, mark);
-    return 0;
+    *e = to;
+}
+
+void graph_value_measure(struct graph_value *k)
+{
+    enum { BLOCK = 256 }; /* elements that are widened at a time */
+    const struct tensor *t = &k->t;
+    const size_t n = tensor_count(t);
+    struct extent e = { INT64_MAX, INT64_MIN, order_of((double) INFINITY), 0 };
+    double x[BLOCK];
+
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t run = n - at < BLOCK ? n - at : BLOCK;
+        tensor_widen_part(t, at, run, x);
+        extend(&e, x, run);
+    }
+    k->lo = n ? number_of(e.lo) : 0;
+    k->hi = n ? number_of(e.hi) : 0;
+    k->least = number_of(e.least);
+    if (e.most > order_of((double) INFINITY)) { /* NaN */
+        k->lo = -INFINITY;
+        k->hi = INFINITY;
+    }
 }
 
 /* Makes room for one more entry in a list that grows by doubling; the old one stays in the arena.

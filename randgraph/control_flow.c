@@ -149,7 +149,8 @@ static struct graph_value *single(struct builder *b, enum dtype dtype, double x,
     if (graph_value_allocate(b, k) < 0)
         return NULL;
     tensor_narrow(&x, &k->t);
-    return graph_value_measure(b, k) < 0 ? NULL : k;
+    graph_value_measure(k);
+    return k;
 }
 
 /* Adds the IF or WHILE: leading operands (condition, graphs), then the arguments; its results have
@@ -337,8 +338,9 @@ static int compute_results(struct builder *b, const struct arguments *a, int32_t
             return -1;
         k->t = state[i];
         k->t.data = arena_copy(b->arena, state[i].data, tensor_bytes(&state[i]));
-        if (!k->t.data || graph_value_measure(b, k) < 0)
+        if (!k->t.data)
             return -1;
+        graph_value_measure(k);
         if (!(fabs(k->lo) <= b->limit && fabs(k->hi) <= b->limit))
             return -1;
         useful |= i + 1 < n && (k->lo < k->hi || tensor_count(&k->t) == 1);

@@ -89,8 +89,8 @@ const struct op *steer_first(struct builder *b);
 /* An operation of the list; it is to follow the writer of k, unless that is NULL. */
 const struct op_rows *steer_op(struct builder *b, const struct op_list *list);
 const struct row *steer_row(struct builder *b, const struct op_rows *rows);
-/* Whether to keep a call that was drawn: the more often calls of its class were executed, the
- * rarer. */
+/* Whether to keep a call that was drawn: less likely, the more often calls of its class were
+ * executed. */
 bool steer_keeps(const struct draft *d);
 
 #endif

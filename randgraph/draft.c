@@ -185,8 +185,9 @@ static struct graph_value *draw_fresh(struct draft *d, uint32_t at, const struct
     k->t.shape = shape_in_layout(d, r, shape);
     if (graph_value_empty(k) || tensor_count(&k->t) > d->b->max_elements ||
         scale_for_operand(d, at, &k->t) < 0 || graph_value_allocate(d->b, k) < 0 ||
-        fill_values(d->b, d->op, r, &k->t) < 0 || graph_value_measure(d->b, k) < 0)
+        fill_values(d->b, d->op, r, &k->t) < 0)
         return NULL;
+    graph_value_measure(k);
     k->nonfinite = !(k->hi - k->lo < INFINITY);
     return k;
 }

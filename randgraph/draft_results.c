@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "golden/exec/call.h"
+#include "golden/math/vector_loop.h"
 #include "randgraph/randgraph_internal.h"
 
 static const double integer_limit = 0x1p30; /* far from wrapping */
@@ -83,6 +84,15 @@ static bool degenerate(const struct draft *d)
     return has_values;
 }
 
+VECTOR_LOOP static size_t count_beyond(const double *y, size_t n, double limit)
+{
+    size_t beyond = 0;
+
+    for (size_t k = 0; k < n; k++)
+        beyond += fabs(y[k]) <= limit ? 0 : 1; /* NaN is beyond */
+    return beyond;
+}
+
 static int compute(struct draft *d, const struct tensor *like)
 {
     struct builder *b = d->b;
@@ -98,9 +108,10 @@ static int compute(struct draft *d, const struct tensor *like)
         double overflow = t->dtype == DT_F16 && takes_nonfinite(d->op) ? 65520 : INFINITY;
         if ((n == 0 && !may_be_empty(d)) || n > b->max_elements)
             return -1;
-        for (size_t k = 0; y && k < n; k++)
-            beyond += !(fabs(y[k]) <= limit) &&
-                      !(b->nonfinite && (isnan(y[k]) || fabs(y[k]) >= overflow));
+        if (y)
+            beyond = count_beyond(y, n, limit);
+        for (size_t k = 0; b->nonfinite && beyond && k < n; k++)
+            beyond -= !(fabs(y[k]) <= limit) && (isnan(y[k]) || fabs(y[k]) >= overflow);
         if (beyond)
             return -1;
         again |= rescale(d, i, like);
@@ -111,7 +122,7 @@ static int compute(struct draft *d, const struct tensor *like)
     for (uint32_t i = 0; i < d->n_in; i++)
         nonfinite |= d->in[i] && d->in[i]->nonfinite;
     for (uint32_t i = 0; i < d->n_out; i++) {
-        TRY(graph_value_measure(b, d->out[i]));
+        graph_value_measure(d->out[i]);
         d->out[i]->nonfinite = nonfinite || !(d->out[i]->hi - d->out[i]->lo < INFINITY);
         if (d->out[i]->t.dtype == DT_I32 && !b->nonfinite &&
             (d->out[i]->lo < -integer_limit || d->out[i]->hi > integer_limit))

@@ -308,6 +308,27 @@ static bool makes_large_sum(struct builder *b, const struct op *op)
            b->call_values == VALUES_ADVERSARIAL && rng_percent(b->rng, 75);
 }
 
+/* Codes of 8 and 16 bits. */
+static int32_t load_code(const uint8_t *from, const struct codec *k)
+{
+    int16_t wide;
+
+    if (k->size == 1)
+        return k->min < 0 ? (int8_t) *from : *from;
+    memcpy(&wide, from, sizeof wide);
+    return k->min < 0 ? wide : (uint16_t) wide;
+}
+
+static void store_code(int32_t code, uint8_t *to, const struct codec *k)
+{
+    const uint16_t wide = (uint16_t) code;
+
+    if (k->size == 1)
+        *to = (uint8_t) code;
+    else
+        memcpy(to, &wide, sizeof wide);
+}
+
 static void fill_codes(struct builder *b, const struct op *op, const struct role *r,
                        struct tensor *t)
 {
@@ -319,27 +340,28 @@ static void fill_codes(struct builder *b, const struct op *op, const struct role
     struct stream s;
 
     rng_stream(b->rng, &s);
-    for (size_t i = 0; i < bytes;) {
+    size_t filled = 0;
+    for (; bytes - filled >= 8; filled += 8) {
         uint64_t bits = stream_next(&s);
-        for (int j = 0; j < 8 && i < bytes; j++, bits >>= 8)
-            to[i++] = (uint8_t) bits;
+        for (size_t j = 0; j < 8; j++) /* compiled to one store */
+            to[filled + j] = (uint8_t) (bits >> 8 * j);
     }
+    for (uint64_t bits = filled < bytes ? stream_next(&s) : 0; filled < bytes; bits >>= 8)
+        to[filled++] = (uint8_t) bits;
     bool symmetric = t->dtype == DT_PC8 || t->dtype == DT_Q8S; /* do not use -128 */
+    int32_t ends = (int32_t) (k->min + k->max);
     bool plain = class == UNIFORM || class == WIDE;
     if (plain && !symmetric && (!r->needs || k->size > 1))
         return;
     for (size_t i = 0; i < n; i++) {
-        double stored;
-        k->widen(to + i * k->size, 1, 0, 1, &stored);
-        int32_t code = (int32_t) stored;
+        int32_t code = load_code(to + i * k->size, k);
         if (!plain)
             code = code_of_class(class, code, (uint32_t) (stream_next(&s) >> 33), t, k);
         if (mirrored && (class == LARGE || class == SHIFTED))
-            code = (int32_t) (k->min + k->max) - code;
+            code = ends - code;
         if (symmetric && code == -128)
             code = -127;
-        stored = apply_code_needs(r->needs, code, t->zero, k);
-        k->narrow(&stored, 1, 0, 1, to + i * k->size);
+        store_code(apply_code_needs(r->needs, code, t->zero, k), to + i * k->size, k);
     }
 }
 

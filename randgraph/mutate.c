@@ -9,26 +9,26 @@ enum { TRIES_MUTATION = 60, TRIES_VALUES = 4, TRIES_ATTRIBUTE = 4, MOST_MUTATION
 enum { KIND_VALUES }; /* index in the table */
 static const double limit_float = 1e6, limit_half = 1e4, limit_integer = 0x1p30;
 
-/* Shares of the mutations, relative to each other.  few: with few outcomes for a small example;
- * such mutations alone are followed by one of values. */
+/* Shares of the mutations, relative to each other.  alike: those with options.alike.  few: with few
+ * outcomes for a small example; such mutations alone are followed by one of values. */
 static const struct {
     mutate *apply;
-    uint32_t weight;
+    uint32_t weight, alike;
     bool few;
 } table[] = {
-    [KIND_VALUES] = { mutate_values, 24, false },
-    { mutate_attributes, 20, true },
-    { mutate_sizes, 16, false },
-    { mutate_types, 8, true },
-    { mutate_quantisation, 8, false },
-    { mutate_lifetime, 6, true },
-    { mutate_optional, 5, true },
-    { mutate_replaced, 6, true },
-    { mutate_appended, 8, false },
-    { mutate_inserted, 6, false },
-    { mutate_outputs, 4, true },
-    { mutate_removed, 4, true },
-    { mutate_relaxed, 2, true },
+    [KIND_VALUES] = { mutate_values, 24, 12, false },
+    { mutate_attributes, 20, 20, true },
+    { mutate_sizes, 16, 16, false },
+    { mutate_types, 8, 0, true },
+    { mutate_quantisation, 8, 32, false },
+    { mutate_lifetime, 6, 2, true },
+    { mutate_optional, 5, 5, true },
+    { mutate_replaced, 6, 0, true },
+    { mutate_appended, 8, 0, false },
+    { mutate_inserted, 6, 0, false },
+    { mutate_outputs, 4, 0, true },
+    { mutate_removed, 4, 0, true },
+    { mutate_relaxed, 2, 0, true },
 };
 
 /* ---- calls of the example as if they were being drawn */
@@ -292,6 +292,7 @@ static void observe(const struct exec_event *event, void *user)
 static int settle(struct edit *e, struct observed *ret, struct why *w)
 {
     const struct graph *g = &e->e.model.graph[0];
+    REQUIRE(w, !e->e.expect_failure, "its execution must fail");
     *ret = (struct observed){ .e = e, .half = e->e.model.relaxed };
     ret->value = arena_alloc(e->arena, g->n_operands + 1, sizeof *ret->value);
     if (!ret->value)
@@ -390,11 +391,11 @@ static int begin(struct progress *p, const struct randgraph_options *o, struct a
     return 0;
 }
 
-static uint32_t draw_kind(struct rng *r)
+static uint32_t draw_kind(struct rng *r, bool alike)
 {
     uint32_t weight[COUNT(table)];
     for (int i = 0; i < COUNT(table); i++)
-        weight[i] = table[i].weight;
+        weight[i] = alike ? table[i].alike : table[i].weight;
     return draw_weighted(r, weight, COUNT(table));
 }
 
@@ -419,7 +420,7 @@ int mutate_example(const struct randgraph_options *o, struct rng *r, struct aren
     uint32_t wanted = draw_number(r);
     bool few = true;
     for (int i = 0; !failed && i < TRIES_MUTATION && p.n < wanted; i++) {
-        uint32_t kind = draw_kind(r);
+        uint32_t kind = draw_kind(r, o->alike);
         if (try_mutation(&p, kind)) {
             few = few && table[kind].few;
             i = 0;

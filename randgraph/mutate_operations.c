@@ -100,8 +100,8 @@ static bool begin_growth(struct mutation *m, const struct edit *e, int32_t only)
         k->result = o->life == LIFE_TEMPORARY || o->life == LIFE_OUTPUT;
         k->uses = o->consumers;
         k->random = !is_known || open[i] || (only != NO_INDEX && (uint32_t) only != i);
-        if (is_known && graph_value_measure(b, k) < 0)
-            return false;
+        if (is_known)
+            graph_value_measure(k);
         k->nonfinite = is_known && !(k->hi - k->lo < (double) INFINITY);
         if (builder_add(b, k) < 0)
             return false;
@@ -204,7 +204,7 @@ static void remove_output_of(struct edit *e, uint32_t operand)
             edit_remove_output(e, k);
 }
 
-/* What it computed becomes an input, what it alone read an output. */
+/* The results of the removed operation become inputs; results that only it read become outputs. */
 bool mutate_removed(struct mutation *m, struct edit *e)
 {
     struct graph *g = &e->e.model.graph[0];

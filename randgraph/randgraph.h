@@ -109,9 +109,11 @@ struct randgraph_options {
     const struct randgraph_steering *steering; /* weights by coverage, likewise; NULL: none */
     uint64_t steering_digest;                  /* randgraph_steering_digest(steering); 0: none */
     /* The example that the graphs are mutations of, see below; NULL: none.  Of the other options
-     * only max_dim, max_level, values, ways and weights then count. */
+     * only max_dim, max_level, values, ways, weights and alike then count. */
     const struct example *from;
     uint64_t from_digest; /* randgraph_example_digest(from); 0: none */
+    bool alike; /* not of the name: mutations keep operations, types and outputs, and change
+                   quantisation more often */
 };
 extern const struct randgraph_options randgraph_default;
 

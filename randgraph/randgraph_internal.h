@@ -40,7 +40,16 @@ struct stream {
     uint64_t state;
 };
 void rng_stream(struct rng *r, struct stream *ret_stream);
-uint64_t stream_next(struct stream *s);
+
+/* splitmix64 */
+static inline uint64_t stream_next(struct stream *s)
+{
+    uint64_t z = s->state += 0x9e3779b97f4a7c15;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
 
 /* The weight set for the operation, else that of its kind. */
 uint32_t randgraph_weight_of(const struct randgraph_weights *w, const struct op *op);
@@ -190,8 +199,8 @@ int builder_begin(struct builder *b, const struct randgraph_options *o, struct r
 struct graph_value *graph_value_new(struct builder *b, enum dtype dtype, enum lifetime life);
 int graph_value_allocate(struct builder *b,
                          struct graph_value *k); /* allocates t.data for its type and shape */
-int graph_value_measure(struct builder *b,
-                        struct graph_value *k); /* sets lo, hi and least from t.data */
+/* Sets lo, hi and least from t.data. */
+void graph_value_measure(struct graph_value *k);
 /* Whether it is known to have no elements. */
 bool graph_value_empty(const struct graph_value *k);
 /* Whether operations may read it: INT32 only without scale and, unless integers may wrap, within

@@ -1,15 +1,6 @@
 /* The source of random choices: xoshiro256++ seeded by splitmix64, or a fuzzer's bytes. */
 #include "randgraph/randgraph_internal.h"
 
-static uint64_t splitmix(uint64_t *s)
-{
-    uint64_t z = *s += 0x9e3779b97f4a7c15;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 static uint32_t drawer_below(struct drawer *d, uint32_t n)
 {
     return n ? rng_below((struct rng *) d, n) : 0; /* the drawer is the first member */
@@ -17,12 +8,12 @@ static uint32_t drawer_below(struct drawer *d, uint32_t n)
 
 void rng_seed(struct rng *r, uint64_t seed, uint64_t index)
 {
-    uint64_t s = seed;
+    struct stream s = { seed };
 
-    s = splitmix(&s) ^ index;
+    s.state = stream_next(&s) ^ index;
     *r = (struct rng){ .drawer = { drawer_below } };
     for (int i = 0; i < 4; i++)
-        r->state[i] = splitmix(&s);
+        r->state[i] = stream_next(&s);
 }
 
 void rng_bytes(struct rng *r, const uint8_t *bytes, size_t length)
@@ -89,8 +80,9 @@ bool rng_percent(struct rng *r, uint32_t percent)
 bool rng_percent_aside(const struct rng *r, uint64_t salt, uint32_t percent)
 {
     struct rng aside = *r;
+    struct stream salted = { salt };
 
-    aside.state[0] ^= splitmix(&salt);
+    aside.state[0] ^= stream_next(&salted);
     rng_next(&aside);
     return rng_percent(&aside, percent);
 }
@@ -111,9 +103,4 @@ uint32_t draw_weighted(struct rng *r, const uint32_t *weight, uint32_t n)
 void rng_stream(struct rng *r, struct stream *ret_stream)
 {
     ret_stream->state = rng_next(r);
-}
-
-uint64_t stream_next(struct stream *s)
-{
-    return splitmix(&s->state);
 }
