@@ -450,9 +450,8 @@ int graph_dump_dot(const struct model *m, const char *name,
     return ferror(to) ? why_fail(w, WHY_SYSTEM, "graph cannot be written") : 0;
 }
 
-/* The text as a string, malloced. */
-static int dump_text(const struct model *m, const char *name,
-                     const struct graph_dump_options *options, char **ret_dot, struct why *w)
+int graph_dump_text(const struct model *m, const char *name,
+                    const struct graph_dump_options *options, char **ret_dot, struct why *w)
 {
     size_t length;
     FILE *to = open_memstream(ret_dot, &length);
@@ -467,21 +466,10 @@ static int dump_text(const struct model *m, const char *name,
 int graph_dump_log(const struct model *m, const char *name, struct why *w)
 {
     char *dot = NULL, *rest, *line;
-    int r = dump_text(m, name, NULL, &dot, w);
+    int r = graph_dump_text(m, name, NULL, &dot, w);
     for (rest = dot; r >= 0 && (line = strsep(&rest, "\n"));)
         if (*line)
             log_write(LOG_INFO, LOG_TAG, "%s", line);
-    free(dot);
-    return r;
-}
-
-int graph_dump_svg(const struct model *m, const char *name,
-                   const struct graph_dump_options *options, char **ret_svg, struct why *w)
-{
-    char *dot = NULL;
-    int r = dump_text(m, name, options, &dot, w);
-    if (r >= 0)
-        r = graph_layout_svg(dot, -1, NULL, ret_svg, w);
     free(dot);
     return r;
 }

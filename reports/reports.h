@@ -19,6 +19,9 @@ struct graph_dump_options {
  * valid. */
 int graph_dump_dot(const struct model *m, const char *name,
                    const struct graph_dump_options *options, FILE *to, struct why *w);
+/* The same text as a string (malloced). */
+int graph_dump_text(const struct model *m, const char *name,
+                    const struct graph_dump_options *options, char **ret_dot, struct why *w);
 /* Writes the same text to the log (golden/base/logging.h), line by line. */
 int graph_dump_log(const struct model *m, const char *name, struct why *w);
 /* Lays the graph out as an SVG document (malloced). */
