@@ -2,9 +2,10 @@
  *
  * After a failure each operation is run alone, in order of execution, on the values that the
  * reference computes for it; those of IF's and WHILE's subgraphs too, on the values of their
- * executions 1, 2, 4, 8, ...  The first one that fails as the case does is blamed.  Where there is
- * none, the smallest part of the main graph that fails is searched for by leaving out operations at
- * its end, at its beginning, and in between: operations that are right alone and wrong together. */
+ * executions 1, 2, 4, 8, ... and the last one.  The first one that fails as the case does is
+ * blamed.  Where there is none, the smallest part of the main graph that fails is searched for by
+ * leaving out operations at its end, at its beginning, and in between: operations that are right
+ * alone and wrong together. */
 #ifndef HARNESS_BLAME_H
 #define HARNESS_BLAME_H
 

@@ -5,20 +5,23 @@
 
 /* ---- the values */
 
-/* Collects the executions of subgraphs' operations while the reference runs. */
+/* The executions of an operation of a subgraph. */
+struct calls {
+    uint64_t n;            /* so far */
+    struct body_call last; /* if that is not kept already; .in NULL: it is */
+};
+
+/* Collects them while the reference runs. */
 struct capture {
     struct parts *p;
-    uint64_t **calls; /* per graph and operation: executions so far */
+    struct calls **calls; /* per graph and operation */
     uint32_t capacity;
     bool failed; /* out of memory */
 };
 
-static int keep_call(struct capture *k, const struct exec_event *event)
+static int add_call(struct capture *k, const struct body_call *b)
 {
     struct parts *p = k->p;
-    const struct operation *o = &p->e->model.graph[event->graph].operation[event->operation];
-    struct body_call b = { event->graph, event->operation, k->calls[event->graph][event->operation],
-                           arena_alloc(p->arena, o->n_in + 1, sizeof *b.in) };
 
     if (p->n_bodies == k->capacity) {
         uint32_t capacity = k->capacity ? 2 * k->capacity : 64;
@@ -30,18 +33,70 @@ static int keep_call(struct capture *k, const struct exec_event *event)
         p->body = body;
         k->capacity = capacity;
     }
-    for (uint32_t i = 0; b.in && i < o->n_in; i++) {
-        const struct tensor *arg = event->call->arg[i];
-        if (!arg || !arg->data)
+    p->body[p->n_bodies++] = *b;
+    return 0;
+}
+
+/* Copies the inputs; memory of an earlier execution that is large enough is used again. */
+static int take_inputs(struct parts *p, const struct exec_event *event, struct body_call *b)
+{
+    const uint32_t n = p->e->model.graph[event->graph].operation[event->operation].n_in;
+
+    if (!b->in)
+        b->in = arena_alloc(p->arena, n + 1, sizeof *b->in);
+    for (uint32_t i = 0; b->in && i < n; i++) {
+        const struct tensor *arg = event->call->arg[i], old = b->in[i];
+        b->in[i] = arg && arg->data ? *arg : (struct tensor){ 0 };
+        if (!b->in[i].data)
             continue;
-        b.in[i] = *arg;
-        b.in[i].data = arena_copy(p->arena, arg->data, tensor_bytes(arg));
-        if (!b.in[i].data)
+        const size_t bytes = tensor_bytes(arg);
+        b->in[i].data = old.data && tensor_bytes(&old) >= bytes
+                            ? memcpy(old.data, arg->data, bytes)
+                            : arena_copy(p->arena, arg->data, bytes);
+        if (!b->in[i].data)
             return -1;
     }
-    if (!b.in)
-        return -1;
-    p->body[p->n_bodies++] = b;
+    return b->in ? 0 : -1;
+}
+
+static int keep_call(struct capture *k, const struct exec_event *event)
+{
+    struct calls *c = &k->calls[event->graph][event->operation];
+    struct body_call b = { event->graph, event->operation, ++c->n, NULL };
+
+    if ((c->n & (c->n - 1)) != 0) {
+        b.in = c->last.in;
+        c->last = b;
+        return take_inputs(k->p, event, &c->last);
+    }
+    c->last.in = NULL;
+    return take_inputs(k->p, event, &b) < 0 ? -1 : add_call(k, &b);
+}
+
+static int keep_last_calls(struct capture *k)
+{
+    const struct model *m = &k->p->e->model;
+
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_operations; i++)
+            if (k->calls[g][i].last.in && add_call(k, &k->calls[g][i].last) < 0)
+                return -1;
+    return 0;
+}
+
+/* Results of the main graph, of an execution that ends early.  Not of NCHW, whose results are still
+ * stored otherwise here. */
+static int keep_results(struct parts *p, const struct exec_event *event)
+{
+    const struct operation *o = &p->e->model.graph[0].operation[event->operation];
+
+    for (uint32_t i = 0; i < o->n_out && !event->call->nchw; i++) {
+        struct tensor *value = &p->value[o->out[i]];
+        *value = *event->call->out[i];
+        value->data = arena_copy(p->arena, value->data, tensor_bytes(value));
+        if (!value->data)
+            return -1;
+    }
     return 0;
 }
 
@@ -49,11 +104,12 @@ static void capture_operation(const struct exec_event *event, void *user)
 {
     struct capture *k = user;
 
-    if (event->graph == 0 || k->failed)
+    if (k->failed)
         return;
-    uint64_t n = ++k->calls[event->graph][event->operation];
-    if ((n & (n - 1)) == 0 && keep_call(k, event) < 0)
-        k->failed = true;
+    if (event->graph)
+        k->failed = keep_call(k, event) < 0;
+    else if (k->p->e->expect_failure)
+        k->failed = keep_results(k->p, event) < 0;
 }
 
 /* The main graph with the results of all operations as outputs. */
@@ -79,9 +135,9 @@ static int open_graph(const struct graph *from, struct arena *a, struct graph *r
     return 0;
 }
 
-static int make_calls(const struct model *m, struct arena *a, uint64_t ***ret, struct why *w)
+static int make_calls(const struct model *m, struct arena *a, struct calls ***ret, struct why *w)
 {
-    uint64_t **calls = arena_alloc(a, m->n_graphs, sizeof *calls);
+    struct calls **calls = arena_alloc(a, m->n_graphs, sizeof *calls);
 
     for (uint32_t g = 0; calls && g < m->n_graphs; g++) {
         calls[g] = arena_alloc(a, m->graph[g].n_operations + 1, sizeof **calls);
@@ -108,12 +164,14 @@ static int run_open(struct parts *p, struct capture *k, struct why *w)
     TRY(plan_new(&m, &plan, w));
     int rc = plan_run(plan, p->e->in, &options, &result, w);
     plan_free(plan);
+    if (rc < 0 && p->e->expect_failure && w->code == WHY_EXECUTION)
+        return k->failed ? why_no_memory(w) : 0;
     if (rc < 0)
         return rc;
     for (uint32_t i = 0; i < result.n; i++)
         p->value[m.graph[0].output[i]] = result.out[i];
     result_done(&result); /* the values stay in the arena */
-    return k->failed ? why_no_memory(w) : 0;
+    return k->failed || keep_last_calls(k) < 0 ? why_no_memory(w) : 0;
 }
 
 int parts_find(const struct example *e, struct arena *arena, struct parts *ret, struct why *w)
@@ -375,7 +433,7 @@ static int make_part(const struct parts *p, uint32_t graph, const struct tensor 
                      struct why *w)
 {
     struct graph g;
-    struct example e = { .since = p->e->since };
+    struct example e = { .since = p->e->since, .expect_failure = p->e->expect_failure };
     struct making k = { .from = &p->e->model.graph[graph], .g = &g, .e = &e, .value = value };
     bool has_control = false;
 

@@ -11,7 +11,9 @@ int check_parts(struct check *c, struct why *w)
     if (!c->parts && !c->parts_why[0]) {
         struct why why = { 0 };
         struct parts *p = arena_alloc(c->arena, 1, sizeof *p);
-        if (p && parts_find(c->example, c->arena, p, &why) == 0)
+        if (c->example->expect_failure)
+            snprintf(c->parts_why, sizeof c->parts_why, "the execution must fail");
+        else if (p && parts_find(c->example, c->arena, p, &why) == 0)
             c->parts = p;
         else
             snprintf(c->parts_why, sizeof c->parts_why, "%.230s", p ? why.text : "out of memory");

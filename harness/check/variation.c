@@ -294,21 +294,22 @@ struct beside {
     struct check check;
 };
 
-static int make_inputs(const struct check *c, uint32_t turn, struct example *ret, struct why *w)
+int variation_other_inputs(const struct example *of, uint32_t k, struct arena *a,
+                           struct example *ret, struct why *w)
 {
-    const struct graph *g = &c->example->model.graph[0];
-    struct example e = *c->example;
+    const struct graph *g = &of->model.graph[0];
+    struct example e = *of;
 
-    e.in = arena_copy(c->arena, e.in, g->n_inputs * sizeof *e.in);
-    e.expected = arena_alloc(c->arena, g->n_outputs, sizeof *e.expected);
+    e.in = arena_copy(a, e.in, g->n_inputs * sizeof *e.in);
+    e.expected = arena_alloc(a, g->n_outputs, sizeof *e.expected);
     if (!e.in || !e.expected)
         return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_inputs; i++) {
-        uint8_t *at = arena_alloc(c->arena, tensor_bytes(&e.in[i]), 1);
+        uint8_t *at = arena_alloc(a, tensor_bytes(&e.in[i]), 1);
         if (!at)
             return why_no_memory(w);
         if (e.in[i].data) {
-            target_put_other(&e.in[i], turn, at);
+            target_put_other(&e.in[i], k, at);
             e.in[i].data = at;
         }
     }
@@ -317,12 +318,12 @@ static int make_inputs(const struct check *c, uint32_t turn, struct example *ret
     return 0;
 }
 
-static void begin_beside(const struct check *c, uint32_t turn, struct beside *b)
+static void begin_beside(const struct check *c, uint32_t k, struct beside *b)
 {
     struct why ignored;
 
     b->has_inputs = false;
-    if (make_inputs(c, turn, &b->example, &ignored) < 0 ||
+    if (variation_other_inputs(c->example, k, c->arena, &b->example, &ignored) < 0 ||
         check_begin(&b->check, &b->example, JUDGE_BOUND, &ignored) < 0)
         return;
     check_reference(&b->check);

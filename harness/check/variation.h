@@ -49,6 +49,11 @@ void variation_choose(struct check *c, const struct ways *ways);
 /* Whether the way uses the model as the plain run has prepared it. */
 bool variation_uses_prepared(const struct variation *v);
 
+/* The example with the other inputs of execution k + 2 of those at once, without expected values;
+ * in the arena.  The reference may reject them.  -1: out of memory. */
+int variation_other_inputs(const struct example *of, uint32_t k, struct arena *a,
+                           struct example *ret, struct why *w);
+
 /* What came of a run, to compare it with that of another. */
 struct run_outputs {
     bool is_done;

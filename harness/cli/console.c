@@ -284,6 +284,16 @@ static json_t *unloaded_json(const struct cases *c)
     return list;
 }
 
+static json_t *shrunk_json(const struct bucket_count *b)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "operations", json_integer((json_int_t) b->n_operations));
+    json_object_set_new(o, "elements", json_integer((json_int_t) b->n_elements));
+    json_object_set_new(o, "executions", json_integer((json_int_t) b->executions));
+    json_object_set_new(o, "seconds", json_value_number(round(b->seconds * 1e3) / 1e3));
+    return o;
+}
+
 static json_t *buckets_json(const struct summary *s)
 {
     json_t *list = json_array();
@@ -295,6 +305,8 @@ static json_t *buckets_json(const struct summary *s)
         json_object_set_new(o, "verdicts", json_integer((json_int_t) b->n));
         if (b->first)
             json_object_set_new(o, "case", json_value_text(b->first));
+        if (b->n_operations)
+            json_object_set_new(o, "shrunk", shrunk_json(b));
         json_array_append_new(list, o);
     }
     return list;

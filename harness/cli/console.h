@@ -63,6 +63,12 @@ struct bucket_count {
     uint32_t target;
     uint64_t n;  /* verdicts */
     char *first; /* name of the case that was shrunk, or of the first case */
+    /* Of the shrunk case: operations, 0: it was not shrunk in this run; elements of the largest
+     * operand; executions and seconds that shrinking took. */
+    uint32_t n_operations;
+    size_t n_elements;
+    uint64_t executions;
+    double seconds;
 };
 
 struct summary {

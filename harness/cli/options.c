@@ -20,8 +20,9 @@ enum {
     CMD_CASES = CMD_RUN | CMD_RANDOM,
     CMD_CAMPAIGN = CMD_CASES | CMD_CONFORM,
     CMD_JUDGING = CMD_CASES | CMD_REPLAY | CMD_EXPLAIN,
-    CMD_LOADING = CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_EXPLAIN | CMD_LEVELS | CMD_SHRINK,
-    CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE | CMD_PROBE
+    CMD_LOADING =
+        CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_EXPLAIN | CMD_LEVELS | CMD_SHRINK | CMD_PLAN,
+    CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE | CMD_PROBE | CMD_PLAN
 };
 
 struct option_row {
@@ -393,6 +394,16 @@ static int set_format(struct options *o, const char *value, struct why *w)
     return has_word(VALUE_FORMAT, value) ? 0 : refuse_word(VALUE_FORMAT, value, w);
 }
 
+static int set_preference(struct options *o, const char *value, struct why *w)
+{
+    for (int i = 0; value_word(VALUE_PREFERENCE, i); i++)
+        if (!strcmp(value, value_word(VALUE_PREFERENCE, i))) {
+            o->preference = i;
+            return 0;
+        }
+    return refuse_word(VALUE_PREFERENCE, value, w);
+}
+
 static int set_shell(struct options *o, const char *value, struct why *w)
 {
     o->shell = value;
@@ -431,7 +442,8 @@ static int set_run(struct options *o, const char *value, struct why *w)
 /* ---- the table, in the order of the help */
 
 static const struct option_row rows[] = {
-    { "target", 'd', "TARGET", CMD_JUDGING | CMD_CONFORM | CMD_BASELINE | CMD_SHRINK | CMD_COVERAGE,
+    { "target", 'd', "TARGET",
+      CMD_JUDGING | CMD_CONFORM | CMD_BASELINE | CMD_SHRINK | CMD_COVERAGE | CMD_PLAN,
       "on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target,
       .value = VALUE_TARGET, .repeats = true },
     { "suite", 0, "NAME", CMD_CONFORM,
@@ -479,10 +491,11 @@ static const struct option_row rows[] = {
       "draw graphs for any driver: do not ask the targets which operations they support",
       MEMBER(no_probe) },
     { "support", 0, "FILE",
-      CMD_RANDOM | CMD_REPLAY | CMD_EXPLAIN | CMD_DUMP | CMD_LEVELS | CMD_SHRINK,
+      CMD_RANDOM | CMD_REPLAY | CMD_EXPLAIN | CMD_DUMP | CMD_LEVELS | CMD_SHRINK | CMD_PLAN,
       "draw graphs for this support set, which 'halcyon probe' writes", MEMBER(support_file),
       .value = VALUE_FILE },
-    { "from", 0, "PATH", CMD_RANDOM | CMD_REPLAY | CMD_EXPLAIN | CMD_DUMP | CMD_LEVELS | CMD_SHRINK,
+    { "from", 0, "PATH",
+      CMD_RANDOM | CMD_REPLAY | CMD_EXPLAIN | CMD_DUMP | CMD_LEVELS | CMD_SHRINK | CMD_PLAN,
       "the graphs are mutations of the examples of this file, or of all in a folder; may be "
       "repeated",
       set_from, .value = VALUE_FILE, .repeats = true },
@@ -503,7 +516,7 @@ static const struct option_row rows[] = {
       "share of the cases, 0 to 1, that are also executed in another way (default 0), or the way, "
       "such as burst,at-once=2, for all cases",
       set_ways },
-    { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_EXPLAIN | CMD_LEVELS | CMD_SHRINK,
+    { "case", 0, "NAME", CMD_DUMP | CMD_REPLAY | CMD_EXPLAIN | CMD_LEVELS | CMD_SHRINK | CMD_PLAN,
       "only cases with this name, which may contain wildcards", MEMBER(case_glob) },
     { "case", 0, "NAME", CMD_CAMPAIGN,
       "only cases with this name, which may contain wildcards; may be repeated", set_only,
@@ -518,7 +531,7 @@ static const struct option_row rows[] = {
       "only cases that failed in this run of the database: a number or 'last'; its paths, "
       "graphs or rules, targets and judge are used",
       set_failed },
-    { "skip-bad", 0, NULL, CMD_RUN | CMD_CONFORM | CMD_DUMP | CMD_LEVELS,
+    { "skip-bad", 0, NULL, CMD_RUN | CMD_CONFORM | CMD_DUMP | CMD_LEVELS | CMD_PLAN,
       "files of a folder that cannot be loaded are listed only: the exit status is that of the "
       "rest",
       MEMBER(skip_bad) },
@@ -530,7 +543,7 @@ static const struct option_row rows[] = {
       "repeated",
       set_baseline, .value = VALUE_FILE, .repeats = true },
     { "timeout", 0, "S",
-      CMD_JUDGING | CMD_DEVICES | CMD_CONFORM | CMD_SELFTEST | CMD_SHRINK | CMD_PROBE,
+      CMD_JUDGING | CMD_DEVICES | CMD_CONFORM | CMD_SELFTEST | CMD_SHRINK | CMD_PROBE | CMD_PLAN,
       "seconds after which a driver counts as hanging (default 10); waiting for a processor does "
       "not count, and 20 times the reference's own time is added",
       set_timeout },
@@ -561,11 +574,13 @@ static const struct option_row rows[] = {
     { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
       "sim: targets take as long as their cost model predicts (as sim:NAME?realtime)",
       MEMBER(realtime) },
-    { "isolate", 0, "foreign|all|none", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_PROBE,
+    { "isolate", 0, "foreign|all|none",
+      CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_PROBE | CMD_PLAN,
       "drivers that get a process of their own: foreign (lib: and sim: with a fault; default), all "
       "or none",
       set_isolate, .value = VALUE_ISOLATION },
-    { "allow-devices", 0, NULL, CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK | CMD_PROBE,
+    { "allow-devices", 0, NULL,
+      CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK | CMD_PROBE | CMD_PLAN,
       "let drivers use device nodes and the network, which their containment denies",
       MEMBER(allow_devices) },
     { "in-process", 0, NULL, CMD_JUDGING | CMD_PROBE,
@@ -575,7 +590,7 @@ static const struct option_row rows[] = {
       MEMBER(gdb) },
     { "db", 0, "FILE",
       CMD_JUDGING | CMD_CONFORM | CMD_REPORT | CMD_BASELINE | CMD_DIFF | CMD_DUMP | CMD_LEVELS |
-          CMD_SHRINK | CMD_COVERAGE,
+          CMD_SHRINK | CMD_COVERAGE | CMD_PLAN,
       "results database (default halcyon.db)", set_db, .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", set_run },
@@ -591,6 +606,13 @@ static const struct option_row rows[] = {
       .value = VALUE_FORMAT },
     { "for-level", 0, "L", CMD_DUMP, "convert the model to this feature level, 1 to 8",
       set_for_level },
+    { "preference", 0, "P", CMD_PLAN,
+      "what the client prefers: low-power (compares power instead of times), fast (default) or "
+      "sustained",
+      set_preference, .value = VALUE_PREFERENCE },
+    { "dot", 0, "FILE", CMD_PLAN, "also write the plan as a Graphviz graph", MEMBER(dot),
+      .value = VALUE_FILE },
+    { "svg", 0, "FILE", CMD_PLAN, "also write a drawing of it", MEMBER(svg), .value = VALUE_FILE },
     { "listen", 0, "unix:PATH", CMD_SERVE, "socket to listen at", set_listen },
     { "update", 0, NULL, CMD_BASELINE,
       "rewrite FILE by the verdicts: comments, globs and waivers stay", MEMBER(update) },
@@ -625,7 +647,7 @@ static const struct option_row rows[] = {
       .value = VALUE_FILE },
     { "json", 0, NULL,
       CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE |
-          CMD_BASELINE | CMD_DIFF | CMD_COVERAGE,
+          CMD_BASELINE | CMD_DIFF | CMD_COVERAGE | CMD_PLAN,
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM | CMD_SHRINK, "print only the summary",
       set_quiet },
@@ -794,6 +816,7 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
                          .shard = 1,
                          .n_shards = 1,
                          .timeout = 10,
+                         .preference = 1, /* fast */
                          .stress = DEFAULT_STRESS,
                          .isolate = ISOLATE_FOREIGN,
                          .seed = DEFAULT_SEED,

@@ -84,7 +84,9 @@ struct options {
     const char *allowlist, *run_as;
     const char *element, *second_opinion; /* halcyon explain */
     bool values;
-    int for_level; /* 0: not given */
+    int for_level;         /* 0: not given */
+    int preference;        /* halcyon plan: PreferenceCode */
+    const char *dot, *svg; /* halcyon plan */
     bool skip_bad; /* files of a folder that cannot be loaded do not count for the exit status */
     bool markdown, faults;
     bool update, check, mark_flakes;                    /* halcyon baseline */
@@ -118,7 +120,8 @@ enum command_bit {
     CMD_SHRINK = 131072,
     CMD_PROBE = 262144,
     CMD_EXPLAIN = 524288,
-    CMD_COVERAGE = 1048576
+    CMD_COVERAGE = 1048576,
+    CMD_PLAN = 2097152
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */
@@ -136,6 +139,7 @@ enum value_kind {
     VALUE_JUDGE,
     VALUE_ISOLATION,
     VALUE_FORMAT,
+    VALUE_PREFERENCE,
     VALUE_SHELL,
     VALUE_COMMAND, /* a name in command_table */
     VALUE_KINDS

@@ -6,6 +6,8 @@
 #include "sim/sim.h"
 
 static const char *const formats[] = { "dot", "svg", "spec", "json", NULL };
+/* By PreferenceCode. */
+static const char *const preferences[] = { "low-power", "fast", "sustained", NULL };
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const char *const tags[] = { "all",
 #define TAG(name, text) text,
@@ -50,6 +52,7 @@ const char *value_word(enum value_kind kind, int i)
     case VALUE_JUDGE: return i < JUDGE_BOUND ? judge_name[JUDGE_CTS + i] : NULL;
     case VALUE_ISOLATION: return isolations[i];
     case VALUE_FORMAT: return formats[i];
+    case VALUE_PREFERENCE: return preferences[i];
     case VALUE_SHELL: return shells[i];
     case VALUE_ANY:
     case VALUE_FILE:

@@ -98,7 +98,7 @@ static int put_cases(const struct options *o, const struct cases *c, FILE *to, s
     return failed;
 }
 
-/* A mutation without the file that it comes from is what the database has of it. */
+/* Without the file of --from, a mutation is read from the specification in the database. */
 static int open_cases(struct found_case *p, struct why *w)
 {
     const struct options *o = p->o;

@@ -36,7 +36,7 @@ static void print_result(const struct options *o, const struct shrunk *s)
     };
     print_line(o, "%u operation%s, %zu element%s in the largest operand: %s", s->n_operations,
                s->n_operations == 1 ? "" : "s", s->n_elements, s->n_elements == 1 ? "" : "s",
-               s->bucket);
+               s->structure);
     print_line(o, "%llu executions, %llu deaths of the driver's process, %.1f s: %s",
                (unsigned long long) s->executions, (unsigned long long) s->deaths, s->seconds,
                because[s->end]);

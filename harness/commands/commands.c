@@ -96,6 +96,16 @@ const struct command command_table[] = {
       "lose. PATH is a spec file, a model, or the name of a random case, such as\n"
       "random/v2/s7/i123.",
       cmd_levels, VALUE_FILE },
+    { "plan", CMD_PLAN, "PATH -d TARGET [-d TARGET...] [--preference P]",
+      "print how the runtime would partition a model, and why",
+      "Prints the plan that the runtime would make of each example for these devices and its\n"
+      "reference: the steps, with their operations, and what each reads and writes; then for each\n"
+      "operation what every device would cost, which one was chosen, and why not the others.\n"
+      "--dot and --svg draw the plan, with a box for each step in the colour of its device. "
+      "Nothing\n"
+      "is compiled or executed. PATH is a spec file, a model, or the name of a random case. The\n"
+      "exit status is 1 if no device can do an operation.",
+      cmd_plan, VALUE_FILE },
     { "ops", CMD_OPS, "[NAME...] [--markdown]", "print the manual of operations",
       "Without a name: one line for each operation. With names: their manual, made from the\n"
       "records that the reference uses. --markdown writes the manual as Markdown; without a name,\n"

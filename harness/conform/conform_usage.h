@@ -1,4 +1,4 @@
-/* What this process has only so much of. */
+/* Resources that this process uses: descriptors, threads, mappings, memory. */
 #ifndef HARNESS_CONFORM_USAGE_H
 #define HARNESS_CONFORM_USAGE_H
 

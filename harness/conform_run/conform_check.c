@@ -66,8 +66,9 @@ static bool becomes_available(struct hal_driver *d)
     return false;
 }
 
-/* In the ways in which rules have executed: what was right must stay so; what never was is told by
- * the rules about results. */
+/* Executes a small model in each way in which an execution has succeeded in this process.  Wrong
+ * results are a finding only if that way gave right ones after an earlier rule: a driver that has
+ * always computed wrongly fails the rules about results. */
 static void execute_as_before(struct conform *c)
 {
     const struct hal_execution_config config = client_config();

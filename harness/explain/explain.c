@@ -9,6 +9,7 @@
 #include "harness/check/part.h"
 #include "harness/check/per_op_check.h"
 #include "harness/explain/explain_json.h"
+#include "harness/explain/similar.h"
 #include "harness/explain/subject.h"
 #include "harness/explain/value_text.h"
 
@@ -26,9 +27,8 @@ struct alone {
 /* An explanation in progress. */
 struct explaining {
     const struct explain_options *o;
-    struct target *t;
-    struct check *c;             /* of the whole example */
-    const struct variation *way; /* in which the case fails; NULL: plainly */
+    struct on_target on; /* the way: in which the case fails */
+    struct check *c;     /* of the whole example */
     struct alone *alone;
     uint32_t n_alone;
     double *in_case; /* per operation of the main graph: the largest bound of its output 0 in the
@@ -37,24 +37,6 @@ struct explaining {
     struct buffer *to;
     int explained;
 };
-
-/* ---- running */
-
-/* Runs an example and judges it by bound, also in the way of the case if it has one; *ret_out: the
- * outputs that the result is about, NULL: none.  check_done() follows, which frees them. */
-static int run(struct explaining *x, const struct example *e, struct target *t, struct check *c,
-               struct check_result *ret, struct tensor **ret_out, struct why *w)
-{
-    *ret_out = NULL;
-    TRY(check_begin(c, e, JUDGE_BOUND, w));
-    c->is_varied = x->way;
-    if (x->way)
-        c->variation = *x->way;
-    variation_check(c, t, ret, NULL, ret_out);
-    if (ret->died)
-        target_restart(t);
-    return 0;
-}
 
 /* ---- one operation */
 
@@ -88,7 +70,9 @@ static const struct tensor *second_opinion(struct explaining *x, const struct ex
     struct check_result r = { 0 };
     struct tensor *out = NULL;
 
-    if (!x->o->second || run(x, e, x->o->second, c, &r, &out, w) < 0)
+    const struct on_target second = { x->o->second, x->on.way };
+
+    if (!x->o->second || on_target_run(&second, e, c, &r, &out, w) < 0)
         return NULL;
     const bool has =
         r.verdict == VERDICT_PASS || r.verdict == VERDICT_FAIL || r.verdict == VERDICT_UNDECIDED;
@@ -98,12 +82,13 @@ static const struct tensor *second_opinion(struct explaining *x, const struct ex
     return has ? out : NULL;
 }
 
-/* Explains the worst output of an operation. */
+/* Explains an output of an operation.  on: where the operation fails alone; NULL: it does not. */
 static int explain_output(struct explaining *x, const struct example *e, const struct check *c,
-                          const struct tensor *actual, uint32_t output, struct why *w)
+                          const struct tensor *actual, uint32_t output, const struct on_target *on,
+                          struct why *w)
 {
     struct subject *s = arena_alloc(x->arena, 1, sizeof *s);
-    struct explained what = { .values = x->o->values, .json = x->o->json };
+    struct explained what = { .values = x->o->values, .on = on, .json = x->o->json };
     struct check second = { 0 };
 
     if (!s)
@@ -125,6 +110,44 @@ static int explain_output(struct explaining *x, const struct example *e, const s
     return failed;
 }
 
+/* Elements whose bytes differ. */
+static size_t count_changed(const struct tensor *a, const struct tensor *b)
+{
+    const size_t size = dtype_info[a->dtype].codec->size;
+    size_t n = 0;
+
+    if (!shape_equal(&a->shape, &b->shape))
+        return tensor_count(a);
+    for (size_t i = 0; i < tensor_count(a); i++)
+        n +=
+            memcmp((const char *) a->data + i * size, (const char *) b->data + i * size, size) != 0;
+    return n;
+}
+
+/* Runs the operation again on the same values, and prints whether it computes the same. */
+static int put_repeated(struct explaining *x, const struct alone *a, const struct tensor *first,
+                        int32_t output, struct why *w)
+{
+    struct check_result r;
+    struct tensor *out;
+    struct check c;
+
+    TRY(on_target_run(&x->on, &a->example, &c, &r, &out, w));
+    const size_t n = out ? count_changed(&first[output], &out[output]) : 0;
+    if (n || verdict_conforming(r.verdict)) {
+        buffer_printf(
+            x->to,
+            "Run again on the same values, %zu of %zu elements of output %d are others%s: "
+            "the results depend on earlier executions, memory that was not written, or "
+            "the order of threads\n",
+            n, tensor_count(&first[output]), output,
+            verdict_conforming(r.verdict) ? ", and all are right" : "");
+        explain_json_changed(x->o->json, a->name, n);
+    }
+    check_done(&c);
+    return 0;
+}
+
 static int explain_alone(struct explaining *x, struct alone *a, struct why *w)
 {
     struct check_result r;
@@ -133,13 +156,16 @@ static int explain_alone(struct explaining *x, struct alone *a, struct why *w)
     char where[SHAPE_TEXT + 32] = "";
 
     a->explained = true;
-    TRY(run(x, &a->example, x->t, &c, &r, &out, w));
+    TRY(on_target_run(&x->on, &a->example, &c, &r, &out, w));
     if (r.output > 0)
         snprintf(where, sizeof where, ", output %d", r.output);
     buffer_printf(x->to, "\n== %s%s\n%s\n", a->name, where, r.why);
-    int failed = r.verdict == VERDICT_FAIL && r.output >= 0 && out
-                     ? explain_output(x, &a->example, &c, out, (uint32_t) r.output, w)
-                     : 0;
+    int failed = 0;
+    if (r.verdict == VERDICT_FAIL && r.output >= 0 && out) {
+        failed = put_repeated(x, a, out, r.output, w);
+        if (!failed)
+            failed = explain_output(x, &a->example, &c, out, (uint32_t) r.output, &x->on, w);
+    }
     check_done(&c);
     return failed;
 }
@@ -220,9 +246,9 @@ static int run_each(struct explaining *x, struct why *w)
             TRY(part_make_body(p, i - n, x->arena, &a->example, w));
             name_operation(a, &m->graph[b->graph], b->graph, b->operation);
         }
-        a->result = check_part(&a->example, x->t, x->way);
+        a->result = check_part(&a->example, x->on.t, x->on.way);
         if (a->result.died)
-            target_restart(x->t);
+            target_restart(x->on.t);
         x->n_alone++;
     }
     return 0;
@@ -263,8 +289,8 @@ static void put_operations(struct explaining *x)
                           (unsigned long long) a->result.checked, a->result.ratio, a->result.bound);
         else if (a->result.why[0] && (!i || strcmp(a->result.why, a[-1].result.why) != 0))
             buffer_printf(x->to, ", %s", a->result.why);
-        if (!isnan(in_case))
-            buffer_printf(x->to, ", in the case %.3g", in_case);
+        if (a->result.checked && fabs(in_case - a->result.bound) > 1e-3 * in_case)
+            buffer_printf(x->to, " alone, %.3g in the whole graph", in_case);
         buffer_puts(x->to, "\n");
     }
     if (x->n_alone > 40)
@@ -284,7 +310,7 @@ static int explain_together(struct explaining *x, const struct check_result *r,
                     "    the target is the reference itself: the example expects other values\n");
         return 0;
     }
-    if (!blame_applies(x->c, r) || blame_find(x->c, x->t, r, &limits, &b, w) < 0 || !b.count) {
+    if (!blame_applies(x->c, r) || blame_find(x->c, x->on.t, r, &limits, &b, w) < 0 || !b.count) {
         buffer_puts(x->to, "    no operation fails alone, and no part of the graph was found\n");
         return 0;
     }
@@ -313,7 +339,7 @@ static int explain_together(struct explaining *x, const struct check_result *r,
         buffer_printf(x->to, "\n== operation %u (%s), which computes output %d of the case\n",
                       writer, operation_name(p->code, text), r->output);
         c.result.bound[which] = x->c->result.bound[r->output];
-        if (explain_output(x, &e, &c, actual, which, &why) < 0)
+        if (explain_output(x, &e, &c, actual, which, NULL, &why) < 0)
             buffer_printf(x->to, "%s\n", why.text);
     }
     check_done(&c);
@@ -324,7 +350,7 @@ static int explain_together(struct explaining *x, const struct check_result *r,
 
 static void put_verdict(const struct explaining *x, const struct check_result *r)
 {
-    buffer_printf(x->to, "%s on %s: %s", x->c->example->name, target_uri(x->t),
+    buffer_printf(x->to, "%s on %s: %s", x->c->example->name, target_uri(x->on.t),
                   verdict_name[r->verdict]);
     if (r->why[0])
         buffer_printf(x->to, "\n    %s", r->why);
@@ -340,10 +366,10 @@ static int judge_as_asked(struct explaining *x, struct check_result *r, struct w
         return 0;
     TRY(check_begin(&c, x->c->example, x->o->judge, w));
     struct check_result by_suite;
-    variation_check(&c, x->t, &by_suite, NULL, NULL);
+    variation_check(&c, x->on.t, &by_suite, NULL, NULL);
     check_done(&c);
     if (by_suite.died)
-        target_restart(x->t);
+        target_restart(x->on.t);
     if (!verdict_conforming(by_suite.verdict) && verdict_conforming(r->verdict)) {
         put_verdict(x, &by_suite);
         buffer_puts(x->to,
@@ -359,7 +385,7 @@ static int explain(struct explaining *x, struct check_result *r, const struct te
     struct why why;
     bool any = false;
 
-    explain_json_verdict(x->o->json, x->c->example, x->t, r);
+    explain_json_verdict(x->o->json, x->c->example, x->on.t, r);
     TRY(judge_as_asked(x, r, w));
     put_verdict(x, r);
     if (r->verdict == VERDICT_ERROR || r->verdict == VERDICT_UNSUPPORTED || !x->c->plan)
@@ -387,16 +413,16 @@ int explain_case(const struct example *e, struct target *t, const struct explain
     struct check c;
     struct check_result r;
     struct tensor *out;
-    struct explaining x = { .o = o, .t = t, .c = &c, .arena = arena_new(0), .to = to };
+    struct explaining x = { .o = o, .on.t = t, .c = &c, .arena = arena_new(0), .to = to };
 
     if (!x.arena)
         return why_no_memory(w);
     struct check named = { .example = e };
     variation_choose(&named, &o->ways);
-    x.way = named.is_varied ? &named.variation : NULL;
-    int failed = run(&x, e, t, &c, &r, &out, w);
+    x.on.way = named.is_varied ? &named.variation : NULL;
+    int failed = on_target_run(&x.on, e, &c, &r, &out, w);
     if (!failed) {
-        x.way = r.varied ? x.way : NULL;
+        x.on.way = r.varied ? x.on.way : NULL;
         failed = explain(&x, &r, out, w);
         check_done(&c);
     }

@@ -22,11 +22,14 @@ int explain_case(const struct example *e, struct target *t, const struct explain
 
 /* Appends the sections about one operation with wrong elements. */
 struct subject;
+struct on_target;
 struct explained {
     size_t element;
     bool values;
     const struct tensor *second; /* the outputs of another target; NULL: none */
     const char *second_name;
+    const struct on_target
+        *on;             /* runs similar cases, where the operation fails alone; NULL: none */
     struct json_t *json; /* of the options */
 };
 int explain_subject(const struct subject *s, const struct explained *x, struct buffer *to,

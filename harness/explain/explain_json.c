@@ -82,6 +82,17 @@ void explain_json_second(json_t *to, const char *target, size_t like_reference, 
     json_array_append_new(list_of(to, "second_opinions"), o);
 }
 
+void explain_json_changed(json_t *to, const char *name, size_t elements)
+{
+    json_t *o = to ? json_object() : NULL;
+
+    if (!o)
+        return;
+    set_text(o, "operation", name);
+    set_count(o, "elements", elements);
+    json_array_append_new(list_of(to, "changed"), o);
+}
+
 static void set_value(json_t *o, const char *key, const struct tensor *t, size_t element)
 {
     json_t *value = json_object();
@@ -136,6 +147,8 @@ static json_t *hypotheses_json(const struct hypothesis_results *all)
         json_object_set_new(o, "matches", json_boolean(f->matches));
         set_count(o, "explained", f->explained);
         set_count(o, "contradicted", f->contradicted);
+        if (all->similar)
+            set_count(o, "similar", f->similar);
         json_array_append_new(list, o);
     }
     return list;
@@ -155,6 +168,8 @@ void explain_json_subject(json_t *to, const struct subject *s, size_t element, c
     json_object_set_new(o, "element", element_json(s, element));
     json_object_set_new(o, "pattern", lines_json(pattern));
     set_count(o, "tried", (uint64_t) all->tried);
+    set_count(o, "similar", all->similar);
+    set_count(o, "similar_wrong", all->similar_wrong);
     json_object_set_new(o, "hypotheses", hypotheses_json(all));
     json_array_append_new(list_of(to, "explained"), o);
 }

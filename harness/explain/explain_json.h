@@ -22,6 +22,8 @@ void explain_json_part(struct json_t *to, const char *name);
  * reference, and as the device. */
 void explain_json_second(struct json_t *to, const char *target, size_t like_reference,
                          size_t like_device);
+/* Appends an operation whose results are others in a second run to the list "changed". */
+void explain_json_changed(struct json_t *to, const char *name, size_t elements);
 /* Appends a wrong operation to the list "explained": its output, an element, the lines of the
  * pattern of its wrong elements, the hypotheses. */
 void explain_json_subject(struct json_t *to, const struct subject *s, size_t element,

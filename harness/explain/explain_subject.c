@@ -7,15 +7,18 @@
 #include "harness/explain/explain_json.h"
 #include "harness/explain/hypotheses.h"
 #include "harness/explain/pattern.h"
+#include "harness/explain/similar.h"
 #include "harness/explain/terms.h"
 #include "harness/explain/value_text.h"
 
 enum { MOST_SCALAR = 16, SHOWN_WRONG = 8, VALUES_IN_LINE = 8 };
+enum { MOST_FINDINGS = 8, MOST_UNLIKELY = 4 }; /* hypotheses shown */
 
 /* ---- operands */
 
-/* The values of a short operand in one line, or of a long one with --values in several. */
-static void put_values(const struct tensor *t, bool all, struct buffer *to)
+/* The values of a short operand in one line, or of a long one with --values in several.  doc: what
+ * the value of a scalar means; NULL: none. */
+static void put_values(const struct tensor *t, bool all, const char *doc, struct buffer *to)
 {
     const size_t n = tensor_count(t);
     char value[VALUE_TEXT], place[SHAPE_TEXT];
@@ -24,7 +27,7 @@ static void put_values(const struct tensor *t, bool all, struct buffer *to)
         buffer_puts(to, ":");
         for (size_t i = 0; i < n; i++)
             buffer_printf(to, "%s %s", i ? "," : "", value_text(t, i, value));
-        buffer_puts(to, "\n");
+        buffer_printf(to, "%s%s%s\n", doc ? " (" : "", doc ? doc : "", doc ? ")" : "");
         return;
     }
     buffer_puts(to, "\n");
@@ -48,7 +51,8 @@ static void put_operands(const struct subject *s, const struct explained *x, str
             continue;
         }
         buffer_printf(to, "    %s: %s", subject_arg_name(s, i, name), type_text(s->arg[i], type));
-        put_values(s->arg[i], x->values, to);
+        const struct role *role = call_role(&s->call, i);
+        put_values(s->arg[i], x->values, role->dims ? NULL : role->doc, to);
     }
     for (uint32_t i = 0; i < s->operation->n_out; i++)
         buffer_printf(to, "    output %u: %s\n", i, type_text(&s->reference->out[i], type));
@@ -127,8 +131,9 @@ static void put_terms(const struct subject *s, const struct explained *x, struct
 
     if (!terms_of(s, x->element, &sum))
         return;
-    buffer_printf(to, "\nTerms of %s, %zu, in the reference's order\n",
-                  place_text(&s->expected->shape, x->element, place), sum.n);
+    buffer_printf(
+        to, "\nTerms of the sum of %s: %zu without those of padding, in the reference's order\n",
+        place_text(&s->expected->shape, x->element, place), sum.n);
     terms_print(s, &sum, x->values, to);
     buffer_printf(to, "    result %s; the device has %s\n",
                   unrounded_text(s->expected, x->element, s->real[x->element], exact),
@@ -138,40 +143,107 @@ static void put_terms(const struct subject *s, const struct explained *x, struct
 static void put_finding(const struct subject *s, const struct hypothesis_result *f,
                         struct buffer *to)
 {
-    buffer_printf(to, "        %s%s%s", f->hypothesis->sentence, f->note[0] ? ": " : "", f->note);
-    if (f->matches)
-        buffer_printf(to, " (%s)\n", f->hypothesis->name);
-    else
-        buffer_printf(to, " (%s): %.0f %% of the wrong elements, contradicted by %zu others\n",
-                      f->hypothesis->name, 100 * (double) f->explained / (double) s->n_wrong,
-                      f->contradicted);
+    buffer_printf(to, "        %s%s%s (%s)", f->hypothesis->sentence, f->note[0] ? ": " : "",
+                  f->note, f->hypothesis->name);
+    if (!f->matches)
+        buffer_printf(to, ": %.0f %% of the wrong elements, contradicted by %zu others",
+                      100 * (double) f->explained / (double) s->n_wrong, f->contradicted);
+}
+
+/* Hypotheses from..until-1; similar: with the number of similar cases that each explains. */
+static void put_findings(const struct subject *s, const struct hypothesis_results *all, int from,
+                         int until, bool similar, struct buffer *to)
+{
+    for (int i = from; i < until; i++) {
+        put_finding(s, &all->best[i], to);
+        if (similar)
+            buffer_printf(to, ", %u of %u similar cases", all->best[i].similar, all->similar);
+        buffer_puts(to, "\n");
+    }
+}
+
+/* Whether even the best hypothesis explains this case, but not most similar ones that are wrong. */
+static bool is_weak(const struct hypothesis_results *all)
+{
+    return 4 * all->best[0].similar_wrong < 3 * all->similar_wrong;
+}
+
+/* The best hypothesis of an operation, before the details. */
+static void put_conclusion(const struct hypothesis_results *all, struct buffer *to)
+{
+    const struct hypothesis_result *f = all->n && all->best[0].matches ? &all->best[0] : NULL;
+    int n = 1;
+
+    if (!f)
+        return;
+    while (n < all->n && hypothesis_rank(&all->best[n]) == hypothesis_rank(f))
+        n++;
+    buffer_printf(to, "%s: %s%s%s (%s)", is_weak(all) ? "Perhaps" : "Most likely",
+                  f->hypothesis->sentence, f->note[0] ? ": " : "", f->note, f->hypothesis->name);
+    if (n > 1)
+        buffer_printf(to, ", or one of %d others, see Hypotheses", n - 1);
+    buffer_puts(to, "\n");
+}
+
+static void put_matches(const struct subject *s, const struct hypothesis_results *all,
+                        struct buffer *to)
+{
+    int n = 1;
+
+    while (n < all->n && hypothesis_rank(&all->best[n]) == hypothesis_rank(&all->best[0]))
+        n++;
+    buffer_printf(to, "    %s every element of the device",
+                  n == 1 ? "this explains" : "these explain");
+    if (all->similar)
+        buffer_printf(to, ", here and in %u of %u similar cases", all->best[0].similar,
+                      all->similar);
+    buffer_puts(to, n == 1 ? ":\n" : ", the closest first:\n");
+    put_findings(s, all, 0, n < MOST_FINDINGS ? n : MOST_FINDINGS, false, to);
+    if (is_weak(all))
+        buffer_puts(
+            to, "    this is not all: in the other similar cases the device does something else\n");
+    if (n == all->n)
+        return;
+    buffer_puts(to, "    less likely: here, but not in as many similar cases:\n");
+    put_findings(s, all, n, all->n < n + MOST_UNLIKELY ? all->n : n + MOST_UNLIKELY, true, to);
 }
 
 static void put_hypotheses(const struct subject *s, const struct hypothesis_results *all,
                            struct buffer *to)
 {
-    int n = 0;
-
-    while (n < all->n && all->best[n].matches)
-        n++;
     buffer_printf(to, "\nHypotheses: %d of %d apply to this operation and its values\n", all->tried,
                   all->of);
-    if (n)
-        buffer_printf(to, "    %s:\n",
-                      n == 1 ? "one explains every element of the device"
-                             : "these explain every element of the device, the "
-                               "closest first");
+    if (all->similar)
+        buffer_printf(
+            to,
+            "    also tried on %u similar cases, with other values, sizes and attributes; "
+            "in %u of them the device is wrong\n",
+            all->similar, all->similar_wrong);
+    if (all->n && all->best[0].matches)
+        put_matches(s, all, to);
     else
         buffer_puts(to, "    none of them explains every element of the device\n");
-    for (int i = 0; i < n; i++)
-        put_finding(s, &all->best[i], to);
-    if (n == 0 && all->n)
+    if (all->n && !all->best[0].matches) {
         buffer_puts(to, "    partly:\n");
-    for (int i = 0; n == 0 && i < all->n && i < 4; i++)
-        put_finding(s, &all->best[i], to);
+        put_findings(s, all, 0, all->n < MOST_UNLIKELY ? all->n : MOST_UNLIKELY, all->similar, to);
+    }
     if (all->too_large)
         buffer_printf(to, "    not all variants of %d were computed: the operands are large\n",
                       all->too_large);
+}
+
+/* Tries the hypotheses, also on similar cases where the device can run them. */
+static int try_hypotheses(const struct subject *s, const struct explained *x,
+                          struct hypothesis_results *ret, struct why *w)
+{
+    struct similar similar;
+
+    if (!x->on)
+        return hypotheses_try(s, NULL, ret, w);
+    similar_begin(&similar, s, x->on);
+    const int failed = hypotheses_try(s, &similar, ret, w);
+    similar_end(&similar);
+    return failed;
 }
 
 int explain_subject(const struct subject *s, const struct explained *x, struct buffer *to,
@@ -180,7 +252,8 @@ int explain_subject(const struct subject *s, const struct explained *x, struct b
     struct hypothesis_results all;
     struct buffer pattern = { 0 };
 
-    TRY(hypotheses_try(s, &all, w));
+    TRY(try_hypotheses(s, x, &all, w));
+    put_conclusion(&all, to);
     put_operands(s, x, to);
     put_elements(s, x, to);
     put_second(s, x, to);

@@ -113,6 +113,15 @@ const char *subject_arg_name(const struct subject *s, uint32_t arg, char text[64
     return text;
 }
 
+size_t subject_elements(const struct subject *s)
+{
+    size_t n = s->n;
+
+    for (uint32_t i = 0; i < s->operation->n_in; i++)
+        n += s->arg[i] ? tensor_count(s->arg[i]) : 0;
+    return n;
+}
+
 double tensor_step_of(const struct tensor *t, size_t element)
 {
     size_t inner = 1;

@@ -36,6 +36,9 @@ int subject_arg(const struct subject *s, const char *name);
 /* The name of an argument's role, with a number for those of a variadic role. */
 const char *subject_arg_name(const struct subject *s, uint32_t arg, char text[64]);
 
+/* Elements of the explained output and of all inputs. */
+size_t subject_elements(const struct subject *s);
+
 /* Elements of a stored value: the size of one step; 0 for floats and plain integers. */
 double tensor_step_of(const struct tensor *t, size_t element);
 /* The stored number that an element holds: q of quantised types. */

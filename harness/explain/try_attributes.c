@@ -9,21 +9,33 @@
 
 /* ---- activation */
 
+static const char *const activation_text[] = { "none", "RELU", "RELU1", "RELU6" };
+
 static bool activation_as(struct variant *v, int to)
 {
     return variant_set(v, "activation", to) && variant_run(v);
 }
 
+/* 0: any activation; 1 to 3: only this one. */
 static bool activation_ignored(struct variant *v, int attempt)
 {
-    (void) attempt;
+    int32_t which;
+
+    if (!variant_get(v, "activation", &which) || (attempt && which != attempt))
+        return false;
+    strcpy(v->note, attempt ? activation_text[attempt] : "");
     return activation_as(v, 0);
 }
 
 static bool other_activation(struct variant *v, int attempt)
 {
-    snprintf(v->note, sizeof v->note, "number %d", 1 + attempt);
-    return activation_as(v, 1 + attempt);
+    const int from = 1 + attempt / 3, to = 1 + attempt % 3;
+    int32_t which;
+
+    if (!variant_get(v, "activation", &which) || which != from)
+        return false;
+    snprintf(v->note, sizeof v->note, "%s for %s", activation_text[to], activation_text[from]);
+    return activation_as(v, to);
 }
 
 /* The limits of the activation clamp the stored number. */
@@ -123,10 +135,76 @@ static bool flag_flipped(struct variant *v, int attempt)
     return variant_set(v, r->name, !was) && variant_run(v);
 }
 
+/* Where an element of an image lies if it is laid out as NHWC instead of NCHW, or the reverse. */
+static size_t in_other_layout(const struct shape *s, bool nchw, size_t i)
+{
+    uint32_t at[MAX_RANK];
+
+    shape_place(s, i, at);
+    if (nchw)
+        return ((size_t) (at[0] * s->dim[2] + at[2]) * s->dim[3] + at[3]) * s->dim[1] + at[1];
+    return ((size_t) (at[0] * s->dim[3] + at[3]) * s->dim[1] + at[1]) * s->dim[2] + at[2];
+}
+
+/* The sizes are read as they are, the elements as if in the other layout. */
+static bool read_in_other_layout(struct variant *v)
+{
+    const struct shape *s = &v->s->arg[0]->shape;
+    const size_t n = shape_count(s);
+    size_t *from = arena_alloc(v->arena, n + 1, sizeof *from);
+
+    for (size_t i = 0; from && i < n; i++)
+        from[i] = in_other_layout(s, v->s->call.nchw, i);
+    return from && variant_gather(v, 0, s, from, 0);
+}
+
+static bool write_in_other_layout(struct variant *v)
+{
+    double *real = arena_copy(v->arena, v->real, v->s->n * sizeof *real);
+    double *bound = arena_copy(v->arena, v->bound, v->s->n * sizeof *bound);
+
+    for (size_t i = 0; real && bound && i < v->s->n; i++) {
+        const size_t at = in_other_layout(&v->s->expected->shape, v->s->call.nchw, i);
+        v->real[at] = real[i];
+        v->bound[at] = bound[i];
+    }
+    return real && bound;
+}
+
 static bool layout_flipped(struct variant *v, int attempt)
 {
-    (void) attempt;
-    return variant_set(v, "nchw", !v->s->call.nchw) && variant_run(v);
+    static const char *const text[] = { "", "elements of input and output, but not the sizes",
+                                        "elements of the input, but not the sizes",
+                                        "elements of the output, but not the sizes" };
+    const bool is_image = subject_role(v->s, "nchw") >= 0 && subject_dimension(v->s, 0) &&
+                          v->s->arg[0] && v->s->arg[0]->shape.rank == 4 && v->s->op->in[0].image;
+
+    strcpy(v->note, text[attempt]);
+    if (attempt == 0)
+        return variant_set(v, "nchw", !v->s->call.nchw) && variant_run(v);
+    return is_image && (attempt == 3 || read_in_other_layout(v)) && variant_run(v) &&
+           (attempt == 2 || write_in_other_layout(v));
+}
+
+/* PAD_V2 in a quantised type: its value is a stored number. */
+static bool pad_value(struct variant *v, int attempt)
+{
+    static const char *const text[] = { "the zero point is subtracted", "the zero point is added",
+                                        "it is taken as a real number", "it is taken as 0",
+                                        "real 0 is used instead" };
+    const struct tensor *t = v->s->operation->n_in ? v->s->arg[0] : NULL;
+    int32_t is;
+
+    if (!t || t->scale == 0 || !variant_get(v, "pad_value", &is))
+        return false;
+    const struct codec *c = dtype_info[t->dtype].codec;
+    const double to[] = { (double) is - t->zero, (double) is + t->zero,
+                          floor(is / (double) t->scale + 0.5) + t->zero, 0, t->zero };
+    double q = to[attempt / 2];
+    if (attempt % 2) /* the lowest byte, instead of saturating */
+        q -= floor((q - c->min) / 256) * 256;
+    snprintf(v->note, sizeof v->note, "%s", text[attempt / 2]);
+    return variant_set(v, "pad_value", fmin(fmax(q, c->min), c->max)) && variant_run(v);
 }
 
 static bool factor_ignored(struct variant *v, int attempt)
@@ -350,14 +428,15 @@ static bool index_off(struct variant *v, int attempt)
 }
 
 const struct hypothesis attribute_hypotheses[] = {
-    { "activation-ignored", "the fused activation is left out", .make = activation_ignored },
-    { "other-activation", "another fused activation is applied", 3, .make = other_activation },
+    { "activation-ignored", "the fused activation is left out", 4, .make = activation_ignored },
+    { "other-activation", "another fused activation is applied", 9, .make = other_activation },
     { "activation-on-stored", "the limits of the activation are applied to stored numbers",
       .make = activation_on_stored },
     { "activation-limits", "the fused activation clamps at other limits", .loose = true,
       .make = activation_limits },
     { "flag-flipped", "a flag is taken as its opposite", 4, .make = flag_flipped },
-    { "layout-flipped", "NCHW is taken for NHWC, or the reverse", .make = layout_flipped },
+    { "layout-flipped", "NCHW is taken for NHWC, or the reverse", 4, .make = layout_flipped },
+    { "pad-value", "the padding value is stored wrongly", 10, .make = pad_value },
     { "factor-ignored", "a factor is ignored", 12, .make = factor_ignored },
     { "factor-inverted", "a factor divides instead of multiplying", 3, .make = factor_inverted },
     { "mask-ignored", "a mask is ignored", 3, .make = mask_ignored },

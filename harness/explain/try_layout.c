@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "harness/check/buffer.h"
 #include "harness/explain/hypotheses.h"
 #include "harness/explain/permutation.h"
 
@@ -121,6 +122,16 @@ static bool only_first_batch(struct variant *v, int attempt)
     return move(v, from, attempt == 1);
 }
 
+static void put_index(struct variant *v, uint32_t d, uint32_t index)
+{
+    const char *name = subject_dimension(v->s, d);
+
+    if (name)
+        snprintf(v->note, sizeof v->note, "%s %u", name, index);
+    else
+        snprintf(v->note, sizeof v->note, "index %u of dimension %u", index, d);
+}
+
 /* Of each dimension: 0, 1: the last index is 0, or stored as 0; 2, 3: the first. */
 static bool index_left_out(struct variant *v, int attempt)
 {
@@ -137,13 +148,34 @@ static bool index_left_out(struct variant *v, int attempt)
         shape_place(s, i, at);
         from[i] = at[d] == missing ? VARIANT_FILL : i;
     }
-    const char *name = subject_dimension(v->s, d);
-    snprintf(v->note, sizeof v->note, "%s %u%s", name ? name : "index", missing,
-             stored ? ", stored as 0" : "");
-    if (!name)
-        snprintf(v->note, sizeof v->note, "index %u of dimension %u%s", missing, d,
-                 stored ? ", stored as 0" : "");
+    put_index(v, d, missing);
+    text_append(v->note, sizeof v->note, "%s", stored ? ", stored as 0" : "");
     return move(v, from, stored);
+}
+
+/* Most elements of an index of a dimension are wrong, and none of the others: of each dimension the
+ * last index, then the first. */
+static bool index_not_written(struct variant *v, int attempt)
+{
+    const struct shape *s = &v->s->expected->shape;
+    const uint32_t back = (uint32_t) attempt / 2, d = s->rank - 1 - back;
+    size_t wrong = 0, all = 0;
+    uint32_t at[MAX_RANK];
+
+    if (back >= s->rank || s->dim[d] < 2)
+        return false;
+    const uint32_t index = attempt % 2 ? 0 : s->dim[d] - 1;
+    for (size_t i = 0; i < v->s->n; i++) {
+        shape_place(s, i, at);
+        if (at[d] != index)
+            continue;
+        all++;
+        wrong += v->s->verdict[i] == ELEMENT_WRONG;
+        v->real[i] = v->s->value[i];
+        v->bound[i] = 0;
+    }
+    put_index(v, d, index);
+    return all > 1 && 4 * wrong > 3 * all;
 }
 
 /* The device's results are 0, or stored as 0, from an element on. */
@@ -188,6 +220,8 @@ const struct hypothesis layout_hypotheses[] = {
     { "only-first-batch", "only the first batch was computed", 2, .make = only_first_batch },
     { "index-left-out", "one channel, row, column or batch was not computed", 16,
       .make = index_left_out },
+    { "index-not-written", "one channel, row, column or batch holds other values", 8, true,
+      index_not_written },
     { "rest-left-out", "only the first elements were computed", 2, true, rest_left_out },
     { "lanes-repeated", "a vector holds one result in all of its lanes", 4, .make = every_nth },
     { 0 },

@@ -30,16 +30,41 @@ static void note_role(struct variant *v, uint32_t arg)
 
 /* ---- zero points and scales */
 
+/* Hypotheses about one input or, as the last attempt, all of them. */
+enum { INPUTS_TRIED = 8 };
+
+static bool is_tried(int attempt, uint32_t arg)
+{
+    return attempt == INPUTS_TRIED || attempt == (int) arg;
+}
+
+static void note_tried(struct variant *v, int attempt)
+{
+    if (attempt == INPUTS_TRIED)
+        strcpy(v->note, "all inputs");
+    else
+        note_role(v, (uint32_t) attempt);
+}
+
 static bool input_zero_point(struct variant *v, int attempt)
 {
-    const uint32_t arg = (uint32_t) attempt;
-    struct tensor *t;
+    uint32_t n = 0;
 
-    if (!is_tensor(v, arg) || (int) arg == weights_of(v) || v->s->arg[arg]->zero == 0 ||
-        !(t = variant_own(v, arg)))
+    for (uint32_t i = 0; i < v->s->operation->n_in; i++) {
+        if (!is_tried(attempt, i) || !is_tensor(v, i) || (int) i == weights_of(v) ||
+            v->s->arg[i]->zero == 0)
+            continue;
+        struct tensor *t = variant_own(v, i);
+        if (!t)
+            return false;
+        t->zero = 0;
+        n++;
+    }
+    if (!n)
         return false;
-    t->zero = 0;
-    note_role(v, arg);
+    if (v->s->op->out[0].q == Q_SAME) /* the reference demands it; real results stay */
+        v->graph.operand[v->s->operation->out[0]].tensor.zero = 0;
+    note_tried(v, attempt);
     return variant_run(v);
 }
 
@@ -82,35 +107,48 @@ static void set_bias_scale(struct variant *v, double product)
         bias->scale = (float) product;
 }
 
-/* 0: both exchanged, 1: only the scales, 2 and 3: those of one operand for both. */
+/* Whether both inputs are quantised, with scales or zero points that differ. */
+static bool are_scaled(const struct variant *v)
+{
+    return is_tensor(v, 0) && is_tensor(v, 1) && v->s->arg[0]->scale != 0 &&
+           v->s->arg[1]->scale != 0 && !tensor_same_quant(v->s->arg[0], v->s->arg[1]);
+}
+
 static bool scales_exchanged(struct variant *v, int attempt)
 {
-    if (!is_tensor(v, 0) || !is_tensor(v, 1) || v->s->arg[0]->scale == 0 ||
-        v->s->arg[1]->scale == 0 || tensor_same_quant(v->s->arg[0], v->s->arg[1]))
-        return false;
-    struct tensor *a = variant_own(v, 0), *b = variant_own(v, 1);
-    if (!a || !b)
+    struct tensor *a = are_scaled(v) ? variant_own(v, 0) : NULL, *b = a ? variant_own(v, 1) : NULL;
+
+    if (!b)
         return false;
     const struct tensor x = *a, y = *b;
-    if (attempt != 2) {
-        a->scale = y.scale;
-        a->zero = attempt == 1 ? x.zero : y.zero;
-    }
-    if (attempt != 3) {
-        b->scale = x.scale;
-        b->zero = attempt == 1 ? y.zero : x.zero;
-    }
+    a->scale = y.scale;
+    b->scale = x.scale;
+    a->zero = attempt == 1 ? x.zero : y.zero;
+    b->zero = attempt == 1 ? y.zero : x.zero;
     set_bias_scale(v, (double) a->scale * (double) b->scale);
-    strcpy(v->note, attempt == 0 ? "scales and zero points" : attempt == 1 ? "scales only" : "");
+    strcpy(v->note, attempt == 0 ? "scales and zero points" : "scales only");
     return variant_run(v);
 }
 
+/* Of the first or of the second input: scale and zero point, only the scale, only the zero point.
+ */
 static bool scale_of_other(struct variant *v, int attempt)
 {
-    if (!scales_exchanged(v, 2 + attempt))
+    static const char *const what[] = { "", ", the scale only", ", the zero point only" };
+    struct tensor *a = are_scaled(v) ? variant_own(v, 0) : NULL, *b = a ? variant_own(v, 1) : NULL;
+
+    if (!b)
         return false;
-    strcpy(v->note, attempt ? "those of the second" : "those of the first");
-    return true;
+    const struct tensor *from = attempt % 2 ? b : a;
+    struct tensor *to = attempt % 2 ? a : b;
+    const bool differs = (attempt / 2 != 2 && to->scale != from->scale) ||
+                         (attempt / 2 != 1 && to->zero != from->zero);
+    to->scale = attempt / 2 == 2 ? to->scale : from->scale;
+    to->zero = attempt / 2 == 1 ? to->zero : from->zero;
+    set_bias_scale(v, (double) a->scale * (double) b->scale);
+    snprintf(v->note, sizeof v->note, "those of the %s%s", attempt % 2 ? "second" : "first",
+             what[attempt / 2]);
+    return differs && variant_run(v);
 }
 
 /* ---- types */
@@ -119,11 +157,12 @@ static bool scale_of_other(struct variant *v, int attempt)
  * computed in that type, where only this operand keeps its bytes. */
 static bool signedness(struct variant *v, int attempt)
 {
-    const uint32_t arg = (uint32_t) attempt;
+    const uint32_t first = attempt == INPUTS_TRIED ? 0 : (uint32_t) attempt;
 
-    if (!is_tensor(v, arg) || (v->s->arg[arg]->dtype != DT_S8 && v->s->arg[arg]->dtype != DT_U8))
+    if (!is_tensor(v, first) ||
+        (v->s->arg[first]->dtype != DT_S8 && v->s->arg[first]->dtype != DT_U8))
         return false;
-    const enum dtype from = v->s->arg[arg]->dtype, to = from == DT_S8 ? DT_U8 : DT_S8;
+    const enum dtype from = v->s->arg[first]->dtype, to = from == DT_S8 ? DT_U8 : DT_S8;
     const int32_t shift = to == DT_U8 ? 128 : -128;
     for (uint32_t i = 0; i < v->s->operation->n_in; i++) {
         if (!is_tensor(v, i) || v->s->arg[i]->dtype != from)
@@ -132,8 +171,8 @@ static bool signedness(struct variant *v, int attempt)
         if (!t)
             return false;
         t->dtype = to;
-        t->zero += i == arg ? 0 : shift;
-        for (size_t k = 0; i != arg && k < tensor_count(t); k++)
+        t->zero += is_tried(attempt, i) ? 0 : shift;
+        for (size_t k = 0; !is_tried(attempt, i) && k < tensor_count(t); k++)
             ((uint8_t *) t->data)[k] ^= 0x80;
     }
     for (uint32_t i = 0; i < v->s->operation->n_out; i++) {
@@ -143,7 +182,7 @@ static bool signedness(struct variant *v, int attempt)
             t->zero += shift;
         }
     }
-    note_role(v, arg);
+    note_tried(v, attempt);
     return variant_run(v);
 }
 
@@ -242,7 +281,7 @@ static bool broadcast_one(struct variant *v, uint32_t arg, int rule)
     return map && variant_gather(v, arg, to, map, 0);
 }
 
-/* Of the first input, of the second, or of both. */
+/* Of the first input, of the second, or of each that is broadcast. */
 static bool broadcast(struct variant *v, int attempt)
 {
     static const char *const text[BROADCAST_RULES] = {
@@ -257,15 +296,20 @@ static bool broadcast(struct variant *v, int attempt)
     };
     const int which = attempt / BROADCAST_RULES, rule = attempt % BROADCAST_RULES;
 
+    bool any = false;
+
     for (uint32_t arg = 0; arg < 2; arg++)
-        if (((int) arg == which || which == 2) && !broadcast_one(v, arg, rule))
-            return false;
-    snprintf(v->note, sizeof v->note, "of the %s: %s",
-             which == 0   ? "first"
-             : which == 1 ? "second"
-                          : "first and of the second",
+        if ((int) arg == which || (which == 2 && is_broadcast(v, arg))) {
+            if (!broadcast_one(v, arg, rule))
+                return false;
+            any = true;
+        }
+    snprintf(v->note, sizeof v->note, "%s: %s",
+             which == 0   ? "the first"
+             : which == 1 ? "the second"
+                          : "whichever is smaller",
              text[rule]);
-    return variant_run(v);
+    return any && variant_run(v);
 }
 
 /* An operand is read as if its dimensions were in another order. */
@@ -392,6 +436,20 @@ static bool bias_of_one_channel(struct variant *v, int attempt)
     return map && variant_gather(v, (uint32_t) arg, s, map, 0) && variant_run(v);
 }
 
+/* Scales by channel, if there are any, in another order. */
+static bool order_scales(struct variant *v, uint32_t arg, const size_t *from)
+{
+    struct tensor *t = &v->graph.operand[v->graph.operation->in[arg]].tensor;
+    float *scale = arena_alloc(v->arena, t->n_channels + 1, sizeof *scale);
+
+    if (!t->channel_scale)
+        return true;
+    for (uint32_t i = 0; scale && i < t->n_channels; i++)
+        scale[i] = t->channel_scale[from[i]];
+    t->channel_scale = scale;
+    return scale != NULL;
+}
+
 /* DEPTHWISE_CONV_2D: output channel o takes input channel o % I in place of o / multiplier.  The
  * filter is computed in the order in which the right rule meets those channels. */
 static bool multiplier_order(struct variant *v, int attempt)
@@ -402,7 +460,7 @@ static bool multiplier_order(struct variant *v, int attempt)
 
     (void) attempt;
     if (!variant_get(v, "multiplier", &m) || m <= 1 || filter < 0 || bias < 0 ||
-        !window_of_subject(v->s, &g) || v->s->arg[filter]->channel_scale)
+        !window_of_subject(v->s, &g))
         return false;
     const struct shape *f = &v->s->arg[filter]->shape, *out = &v->s->expected->shape;
     const uint32_t channels = f->dim[3], inputs = channels / (uint32_t) m;
@@ -418,6 +476,7 @@ static bool multiplier_order(struct variant *v, int attempt)
     for (size_t i = 0; i < shape_count(f); i++)
         map[i] = i - i % channels + of_bias[i % channels];
     if (!variant_gather(v, (uint32_t) filter, f, map, 0) ||
+        !order_scales(v, (uint32_t) filter, of_bias) ||
         !variant_gather(v, (uint32_t) bias, &v->s->arg[bias]->shape, of_bias, 0) || !variant_run(v))
         return false;
     for (size_t i = 0; i < v->s->n; i++) {
@@ -464,6 +523,18 @@ static bool groups_interleaved(struct variant *v, int attempt)
     return groups_from(v, every_nth);
 }
 
+static uint32_t in_the_first(uint32_t c, uint32_t n, uint32_t each)
+{
+    (void) n;
+    return c % each;
+}
+
+static bool groups_ignored(struct variant *v, int attempt)
+{
+    (void) attempt;
+    return groups_from(v, in_the_first);
+}
+
 static uint32_t from_the_last(uint32_t c, uint32_t n, uint32_t each)
 {
     return (n - 1 - c / each) * each + c % each;
@@ -476,16 +547,18 @@ static bool groups_reversed(struct variant *v, int attempt)
 }
 
 const struct hypothesis operand_hypotheses[] = {
-    { "input-zero-point", "the zero point of an input is taken as 0", 8, .make = input_zero_point },
+    { "input-zero-point", "the zero point of an input is taken as 0", INPUTS_TRIED + 1,
+      .make = input_zero_point },
     { "weights-zero-point", "the zero point of the weights is taken as 0",
       .make = weights_zero_point },
     { "scale-of-channel-0", "one channel's scale is used for all channels", 2,
       .make = scale_of_channel_0 },
     { "scales-exchanged", "the scales of the two inputs are exchanged", 2,
       .make = scales_exchanged },
-    { "scale-of-other-input", "scale and zero point of one input are used for both", 2,
+    { "scale-of-other-input", "scale and zero point of one input are used for both", 6,
       .make = scale_of_other },
-    { "signedness", "an int8 operand is read as uint8, or the reverse", 8, .make = signedness },
+    { "signedness", "an int8 operand is read as uint8, or the reverse", INPUTS_TRIED + 1,
+      .make = signedness },
     { "operands-in-half", "operands are rounded to 16 bits", 2, .make = operands_in_half },
     { "inputs-exchanged", "the two inputs are exchanged", .make = inputs_exchanged },
     { "broadcast", "an input is broadcast in a wrong way", 3 * BROADCAST_RULES, .make = broadcast },
@@ -502,6 +575,8 @@ const struct hypothesis operand_hypotheses[] = {
       .make = bias_of_one_channel },
     { "multiplier-order", "output channels take input channels in the wrong order",
       .make = multiplier_order },
+    { "groups-ignored", "every group takes the input channels of the first",
+      .make = groups_ignored },
     { "groups-interleaved", "a group takes every n-th input channel, not consecutive ones",
       .make = groups_interleaved },
     { "groups-reversed", "the groups of the input are taken in reverse order",

@@ -163,6 +163,8 @@ static bool narrower(struct variant *v, int attempt)
     return any;
 }
 
+/* The middle of the range is where the direction changes: within the bound of it, correct
+ * arithmetic may be on either side, and is on that of the device. */
 static bool sign_flipped(struct variant *v, int attempt)
 {
     const struct codec *c = codec_of(v);
@@ -172,8 +174,10 @@ static bool sign_flipped(struct variant *v, int attempt)
         return false;
     for (size_t i = 0; i < v->s->n; i++) {
         const double real = tensor_saturate(v->s->expected, v->real[i]);
-        const double q = real / step_of(v) + v->s->expected->zero;
-        put_stored(v, i, q < c->min + 128 ? q + 128 : q - 128);
+        const double q = real / step_of(v) + v->s->expected->zero, middle = c->min + 127.5;
+        const double device = tensor_stored(&v->s->actual[v->s->output], i);
+        const bool unsure = fabs(q - middle) <= v->s->bound[i] / step_of(v);
+        put_stored(v, i, (unsure ? device > middle : q < middle) ? q + 128 : q - 128);
     }
     return true;
 }

@@ -434,7 +434,8 @@ static void report_no_blame(struct worker_state *s, uint32_t t, const char *text
     message_blame(s->link, t, &none);
 }
 
-/* Runs the case in the driver's own process, and if that dies, searches. */
+/* Runs the case with the driver in a process of its own.  If the driver dies there, too, searches
+ * for the operation to blame. */
 static void blame_in_process(struct worker_state *s, struct check *check, uint32_t t)
 {
     s->is_blaming = true;

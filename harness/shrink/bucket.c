@@ -3,60 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "harness/check/buffer.h"
+#include "golden/ops/shared/kin.h"
 
-static bool has_default(const struct role *r)
-{
-    return r->optional || r->otherwise > 0 || r->otherwise < 0;
-}
+/* How many kinds of operations must share a hypothesis or an attribute, or how many operations of
+ * at least two kinds; and how many kinds, if they share only that the plainest case fails. */
+enum { SHARED_BY_KINDS = 3, SHARED_BY_OPERATIONS = 5, PLAIN_KINDS = 5 };
 
-/* The value of a scalar attribute that does nothing; -1: a value that an operation cannot be
- * without, such as the size of a window. */
-static double plain_value(const struct role *r)
-{
-    switch (r->draw) {
-    case DRAW_STRIDE:
-    case DRAW_DILATION:
-    case DRAW_MULTIPLIER: return 1;
-    case DRAW_PAD:
-    case DRAW_ACTIVATION:
-    case DRAW_FLAG: return 0;
-    default: return has_default(r) ? r->otherwise : -1;
-    }
-}
-
-/* The length of an attribute's name without its side or dimension, which mostly share a mistake:
- * of "stride" in "stride_width". */
-static size_t name_length(const char *name)
-{
-    static const char *const sides[] = {
-        "_width", "_height", "_left", "_right", "_top", "_bottom"
-    };
-    const char *end = strrchr(name, '_');
-    for (int i = 0; end && i < COUNT(sides); i++)
-        if (!strcmp(end, sides[i]))
-            return (size_t) (end - name);
-    return strlen(name);
-}
-
-static void put_attributes(const struct call *call, char *text)
-{
-    char last[48] = ""; /* name */
-    for (uint32_t k = 0; k < call->n_in; k++) {
-        const struct role *r = call_role(call, k);
-        const struct tensor *t = call->arg[k];
-        double plain = plain_value(r);
-        if (r->dims || !t || !t->data || (plain < 0 && !has_default(r)))
-            continue;
-        double value = tensor_at(t, 0);
-        if (value >= plain && value <= plain)
-            continue;
-        const size_t length = name_length(r->name);
-        if (length != strlen(last) || strncmp(r->name, last, length) != 0)
-            text_append(text, SHRINK_BUCKET, "%s%.*s", *last ? ", " : "; ", (int) length, r->name);
-        snprintf(last, sizeof last, "%.*s", (int) length, r->name);
-    }
-}
+/* ---- the structure of one case */
 
 /* "; in the way burst,shift": without numbers. */
 static void put_way(const struct variation *v, char *text)
@@ -71,27 +24,290 @@ static void put_way(const struct variation *v, char *text)
     text_append(text, SHRINK_BUCKET, " in the way %s", way);
 }
 
-/* One mistake mostly concerns signed and unsigned values alike. */
-static const char *type_name(const struct graph *g, const struct operation *o)
+static void put_attributes(const struct call_attributes *a, char *text)
 {
-    const char *type = operation_type(g, o);
-    return !strcmp(type, "TENSOR_QUANT8_ASYMM_SIGNED") ? "TENSOR_QUANT8_ASYMM" : type;
+    for (int i = 0; i < a->n; i++)
+        text_append(text, SHRINK_BUCKET, "%s%s", i ? ", " : "; ", a->name[i]);
 }
 
-void bucket_name(const struct edit *c, const struct check_result *r, const struct shrunk *s,
-                 char name[SHRINK_BUCKET])
+void bucket_structure(const struct edit *c, const struct check_result *r, const struct shrunk *s,
+                      char name[SHRINK_BUCKET])
 {
-    snprintf(name, SHRINK_BUCKET, "%s", verdict_name[r->verdict]);
+    snprintf(name, SHRINK_BUCKET, "%s%s", verdict_name[r->verdict],
+             c->e.expect_failure ? " to reject" : "");
     const struct graph *g = &c->e.model.graph[0];
     for (uint32_t i = 0; i < g->n_operations && !s->is_any; i++) {
         char text[48];
         struct call call;
-        text_append(name, SHRINK_BUCKET, " %s(%s", operation_name(g->operation[i].code, text),
-                    type_name(g, &g->operation[i]));
+        struct call_attributes a = { 0 };
         if (edit_bind(c, 0, i, &call))
-            put_attributes(&call, name);
+            attributes_of(&call, &a);
+        text_append(name, SHRINK_BUCKET, " %s(%s", operation_name(g->operation[i].code, text),
+                    symptom_type(g, &g->operation[i]));
+        put_attributes(&a, name);
         text_append(name, SHRINK_BUCKET, ")");
     }
     if (s->is_varied)
         put_way(&s->variation, name);
+}
+
+/* ---- which have one cause */
+
+static bool has_attribute(const struct call_attributes *a, const char *name)
+{
+    for (int i = 0; i < a->n; i++)
+        if (!strcmp(a->name[i], name))
+            return true;
+    return false;
+}
+
+static bool has_attributes(const struct call_attributes *a, const struct call_attributes *of)
+{
+    for (int i = 0; i < of->n; i++)
+        if (!has_attribute(a, of->name[i]))
+            return false;
+    return true;
+}
+
+static bool has_hypothesis(const struct matching *m, const char *name)
+{
+    for (int i = 0; i < m->n; i++)
+        if (!strcmp(m->name[i], name))
+            return true;
+    return false;
+}
+
+static bool has_common_hypothesis(const struct matching *a, const struct matching *b)
+{
+    for (int i = 0; i < a->n; i++)
+        if (has_hypothesis(b, a->name[i]))
+            return true;
+    return false;
+}
+
+/* Types that are mostly computed by the same code. */
+static const char *kind_of_type(const char *type)
+{
+    return !strcmp(type, "TENSOR_FLOAT16") ? "TENSOR_FLOAT32" : type;
+}
+
+static bool fail_alike(const struct bucket_member *a, const struct bucket_member *b)
+{
+    return a->target == b->target && a->symptom->code >= 0 && b->symptom->code >= 0 &&
+           !strcmp(a->symptom->failure, b->symptom->failure);
+}
+
+static bool is_of_type(const struct bucket_member *m, const struct bucket_member *of)
+{
+    return !strcmp(kind_of_type(m->symptom->type), kind_of_type(of->symptom->type));
+}
+
+/* Whether two operations, that are computed as those of a and b, fail as they do in the types of
+ * both. */
+static bool fail_in_both_types(const struct bucket_member *m, uint32_t n,
+                               const struct bucket_member *a, const struct bucket_member *b)
+{
+    const int32_t kin = kin_of(a->symptom->code);
+    int32_t found = -1;
+    for (uint32_t i = 0; i < n; i++) {
+        const int32_t code = m[i].symptom->code;
+        bool also = false;
+        if (!fail_alike(&m[i], a) || kin_of(code) != kin || !is_of_type(&m[i], a))
+            continue;
+        for (uint32_t k = 0; k < n && !also; k++)
+            also = fail_alike(&m[k], a) && m[k].symptom->code == code && is_of_type(&m[k], b);
+        if (also && found >= 0 && found != code)
+            return true;
+        found = also ? code : found;
+    }
+    return false;
+}
+
+static bool have_one_cause(const struct bucket_member *m, uint32_t n, const struct bucket_member *a,
+                           const struct bucket_member *b)
+{
+    const struct symptom *x = a->symptom, *y = b->symptom;
+    if (a->target == b->target && !strcmp(a->structure, b->structure))
+        return true;
+    if (!fail_alike(a, b) || kin_of(x->code) != kin_of(y->code))
+        return false;
+    const bool common = has_common_hypothesis(&x->matching, &y->matching);
+    const bool more = has_attributes(&x->attributes, &y->attributes),
+               less = has_attributes(&y->attributes, &x->attributes);
+    if (!has_common_hypothesis(&x->possible, &y->possible) && x->possible.n && y->possible.n)
+        return false;
+    if (!common && x->code != y->code && !x->shapes[0] != !y->shapes[0])
+        return false;
+    if (!common && !is_of_type(a, b) && (!x->shapes[0] || strcmp(x->shapes, y->shapes) != 0) &&
+        !fail_in_both_types(m, n, a, b))
+        return false;
+    return (more && less) || (x->code == y->code && (common || more || less));
+}
+
+static void join(struct bucket_member *m, uint32_t n, uint32_t a, uint32_t b)
+{
+    const uint32_t x = m[a].bucket, y = m[b].bucket, first = x < y ? x : y;
+    for (uint32_t i = 0; i < n; i++)
+        if (m[i].bucket == x || m[i].bucket == y)
+            m[i].bucket = first;
+}
+
+struct codes {
+    int32_t code[SHARED_BY_OPERATIONS];
+    int n;
+};
+
+static void add_code(struct codes *all, int32_t code)
+{
+    for (int i = 0; i < all->n; i++)
+        if (all->code[i] == code)
+            return;
+    if (all->n < COUNT(all->code))
+        all->code[all->n++] = code;
+}
+
+/* The members that have a hypothesis or an attribute of that name, in the same failure as member
+ * `at`, if enough operations do. */
+static void join_sharing(struct bucket_member *m, uint32_t n, uint32_t at, const char *name,
+                         bool (*has)(const struct symptom *s, const char *name))
+{
+    struct codes kinds = { .n = 0 }, operations = { .n = 0 };
+    for (uint32_t i = 0; i < n; i++)
+        if (fail_alike(&m[i], &m[at]) && has(m[i].symptom, name)) {
+            add_code(&kinds, kin_of(m[i].symptom->code));
+            add_code(&operations, m[i].symptom->code);
+        }
+    if (kinds.n < SHARED_BY_KINDS && (kinds.n < 2 || operations.n < SHARED_BY_OPERATIONS))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        if (fail_alike(&m[i], &m[at]) && has(m[i].symptom, name))
+            join(m, n, i, at);
+}
+
+static bool is_plain(const struct bucket_member *m)
+{
+    return m->symptom->code >= 0 && !m->symptom->attributes.n && !m->symptom->matching.n;
+}
+
+/* The members of the same type that fail as member `at` does, with plain attributes and without a
+ * hypothesis, if they are of many kinds of operations. */
+static void join_plain(struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    struct codes kinds = { .n = 0 };
+    if (!is_plain(&m[at]))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        if (fail_alike(&m[i], &m[at]) && is_plain(&m[i]) && is_of_type(&m[i], &m[at]))
+            add_code(&kinds, kin_of(m[i].symptom->code));
+    for (uint32_t i = 0; i < n && kinds.n >= PLAIN_KINDS; i++)
+        if (fail_alike(&m[i], &m[at]) && is_plain(&m[i]) && is_of_type(&m[i], &m[at]))
+            join(m, n, i, at);
+}
+
+static bool symptom_has_hypothesis(const struct symptom *s, const char *name)
+{
+    return has_hypothesis(&s->matching, name);
+}
+
+static bool symptom_has_attribute(const struct symptom *s, const char *name)
+{
+    return has_attribute(&s->attributes, name);
+}
+
+void buckets_find(struct bucket_member *m, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        m[i].bucket = i;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct symptom *s = m[i].symptom;
+        for (uint32_t k = 0; k < i; k++)
+            if (have_one_cause(m, n, &m[i], &m[k]))
+                join(m, n, i, k);
+        join_plain(m, n, i);
+        for (int k = 0; k < s->matching.n; k++)
+            join_sharing(m, n, i, s->matching.name[k], symptom_has_hypothesis);
+        for (int k = 0; k < s->attributes.n; k++)
+            join_sharing(m, n, i, s->attributes.name[k], symptom_has_attribute);
+    }
+}
+
+/* ---- names */
+
+enum { MOST_NAMES = 8 };
+
+/* Different texts in alphabetical order, so that they do not depend on the order of the cases. */
+struct names {
+    const char *name[64];
+    int n;
+};
+
+static void add_name(struct names *all, const char *name)
+{
+    int at = 0;
+    while (at < all->n && strcmp(all->name[at], name) < 0)
+        at++;
+    if ((at < all->n && !strcmp(all->name[at], name)) || all->n == COUNT(all->name))
+        return;
+    memmove(&all->name[at + 1], &all->name[at], (size_t) (all->n - at) * sizeof all->name[0]);
+    all->name[at] = name;
+    all->n++;
+}
+
+static void put_names(const struct names *all, char *text)
+{
+    for (int i = 0; i < all->n && i < MOST_NAMES; i++)
+        text_append(text, SHRINK_BUCKET, "%s%s", i ? ", " : "", all->name[i]);
+    if (all->n > MOST_NAMES)
+        text_append(text, SHRINK_BUCKET, " and %d others", all->n - MOST_NAMES);
+}
+
+/* The first of those that at least half of the members have; NULL: there is none. */
+static const char *hypothesis_of_most(const struct bucket_member *m, uint32_t n, uint32_t bucket)
+{
+    for (uint32_t i = bucket; i < n; i++)
+        for (int k = 0; m[i].bucket == bucket && k < m[i].symptom->matching.n; k++) {
+            const char *name = m[i].symptom->matching.name[k];
+            uint32_t have = 0, all = 0;
+            for (uint32_t j = bucket; j < n; j++) {
+                all += m[j].bucket == bucket;
+                have += m[j].bucket == bucket && has_hypothesis(&m[j].symptom->matching, name);
+            }
+            if (2 * have >= all)
+                return name;
+        }
+    return NULL;
+}
+
+void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
+                 char name[SHRINK_BUCKET])
+{
+    struct names operations = { 0 }, types = { 0 }, structures = { 0 };
+    struct call_attributes attributes = m[bucket].symptom->attributes;
+    for (uint32_t i = bucket; i < n; i++) {
+        const struct symptom *s = m[i].symptom;
+        if (m[i].bucket != bucket)
+            continue;
+        add_name(&structures, m[i].structure);
+        const struct op *op = op_find(s->code);
+        add_name(&operations, op ? op->name : "?");
+        add_name(&types, s->type);
+        for (int k = attributes.n; k-- > 0;)
+            if (!has_attribute(&s->attributes, attributes.name[k]))
+                memmove(attributes.name[k], attributes.name[k + 1],
+                        (size_t) (--attributes.n - k) * sizeof attributes.name[0]);
+    }
+    snprintf(name, SHRINK_BUCKET, "%s", m[bucket].structure);
+    if (structures.n == 1)
+        return;
+    const struct op *op = op_find(m[bucket].symptom->code);
+    const char *end = op ? strstr(name, op->name) : NULL;
+    name[end ? end - name : (long) strcspn(name, " ") + 1] = 0;
+    put_names(&operations, name);
+    text_append(name, SHRINK_BUCKET, "(");
+    put_names(&types, name);
+    put_attributes(&attributes, name);
+    text_append(name, SHRINK_BUCKET, ")");
+    const char *hypothesis = hypothesis_of_most(m, n, bucket);
+    if (hypothesis)
+        text_append(name, SHRINK_BUCKET, ": %s", hypothesis);
 }

@@ -1,4 +1,4 @@
-/* Buckets: failures whose shrunk cases have the same structure. */
+/* Buckets: failures that probably have one cause. */
 #ifndef HARNESS_BUCKET_H
 #define HARNESS_BUCKET_H
 
@@ -6,13 +6,43 @@
 #include "harness/check/check.h"
 #include "harness/shrink/shrink.h"
 
-/* "fail CONV_2D(TENSOR_FLOAT32; stride)": the kind of verdict, the operations of the main graph
- * with the type of their first tensor (8-bit ones without their sign) and the attributes that are
- * not plain, without side or dimension.  Shapes, values and subgraphs do not count.  s: the way of
+/* "fail CONV_2D(TENSOR_FLOAT32; stride)": the structure of a shrunk case: the kind of verdict, the
+ * operations of the main graph ("fail to reject GATHER(...)" where their execution must fail) with
+ * the type of their first tensor (8-bit ones without their sign) and the attributes that are not
+ * plain, without side or dimension.  Shapes, values and subgraphs do not count.  s: the way of
  * execution in which it fails, if not plainly, which is part of the name without its numbers: "fail
  * in the way burst" where any operation does.
  */
-void bucket_name(const struct edit *c, const struct check_result *r, const struct shrunk *s,
+void bucket_structure(const struct edit *c, const struct check_result *r, const struct shrunk *s,
+                      char name[SHRINK_BUCKET]);
+
+/* A kind of failures of which one was shrunk. */
+struct bucket_member {
+    uint32_t target;
+    const char *structure;
+    const struct symptom *symptom;
+    uint32_t bucket; /* set by buckets_find(): the first member of its bucket */
+};
+
+/* Puts members into one bucket if they have the same target and (common hypotheses: of .matching)
+ * - the same structure;
+ * - or the same failure in operations that are computed alike (kin.h), of one kind of types, with
+ *   the same attributes, or of the same operation with more of them; one of the hypotheses that
+ *   match the shrunk cases matches both, or none matches one of them; and one element suffices for
+ *   both operations or for neither, unless they have a common hypothesis.  Of different types: with
+ *   the same shapes, where one element does not suffice, with a common hypothesis, or if at least
+ *   two operations fail in both;
+ * - or the same failure and a common hypothesis or attribute, that three kinds of operations have,
+ *   or five operations of two kinds;
+ * - or the same failure in five kinds of operations of one kind of types, with plain attributes and
+ *   no hypothesis that matches.
+ * What shares a bucket with a second member shares it with those of the second. */
+void buckets_find(struct bucket_member *m, uint32_t n);
+
+/* The structure, if the members of a bucket have the same one; else "fail ADD, SUB
+ * (TENSOR_FLOAT32; activation): broadcast": their operations, types, the attributes that all have,
+ * and a hypothesis that at least half of them have. */
+void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
                  char name[SHRINK_BUCKET]);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "golden/base/clock.h"
 #include "golden/model/one_op.h"
+#include "harness/explain/matching.h"
 #include "harness/shrink/bucket.h"
 #include "harness/shrink/reductions.h"
 #include "harness/shrink/trial.h"
@@ -137,6 +138,25 @@ static void add_expected(struct progress *p, struct shrunk *s)
         s->example = with;
 }
 
+/* The hypotheses that match the failure as it is now, and those of them that match it at the start,
+ * where many elements decide; all, if none could be tried at the start. */
+static void find_hypotheses(struct progress *p, struct symptom *s)
+{
+    const struct variation *way = p->trial->is_varied ? &p->trial->variation : NULL;
+    struct matching before;
+    matching_find(&p->best.e, p->trial->target, way, &s->possible);
+    s->matching = s->possible;
+    if (!s->possible.n)
+        return;
+    matching_find(&p->start.e, p->trial->target, way, &before);
+    if (before.tried)
+        s->matching.n = 0;
+    for (int i = 0; i < before.n; i++)
+        for (int k = 0; k < s->possible.n; k++)
+            if (!strcmp(before.name[i], s->possible.name[k]))
+                s->matching.name[s->matching.n++] = s->possible.name[k];
+}
+
 static void finish(struct progress *p, struct shrunk *s)
 {
     struct trial *t = p->trial;
@@ -153,7 +173,10 @@ static void finish(struct progress *p, struct shrunk *s)
     s->is_varied = p->trial->is_varied;
     s->variation = p->trial->variation;
     s->is_any = s->is_varied && p->trial->is_any;
-    bucket_name(&p->best, &p->result, s, s->bucket);
+    bucket_structure(&p->best, &p->result, s, s->structure);
+    symptom_of(&p->best, s, &s->symptom);
+    if (s->symptom.code >= 0 && p->result.verdict == VERDICT_FAIL)
+        find_hypotheses(p, &s->symptom);
 }
 
 /* Makes the start of an example, if that fails as the case does when the reference's outputs are
@@ -221,7 +244,7 @@ static const struct one_op *find_plain(struct progress *p, const struct check_re
     return n >= 2 ? found : NULL;
 }
 
-/* 1: it is not where the failure comes from. */
+/* 1: the failure depends on the operation. */
 static int start_with_plain(struct progress *p, const struct check_result *first, struct why *w)
 {
     const struct one_op *plain = find_plain(p, first);
@@ -239,9 +262,6 @@ static int begin(struct progress *p, struct shrunk *s, struct why *w)
 {
     const struct example *e = p->trial->request->example;
     struct example part;
-    REQUIRE(w, !e->expect_failure,
-            "%s: the example requires its execution to fail, expected one that compares outputs",
-            e->name);
     TRY(trial_run_whole(p->trial, e, p->spare, &s->first, &part, w));
     if (verdict_conforming(s->first.verdict) || s->first.verdict == VERDICT_ERROR)
         return 1;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "harness/check/check.h"
+#include "harness/shrink/symptom.h"
 
 enum { SHRINK_EXECUTIONS_DEFAULT = 4000, SHRINK_SECONDS_DEFAULT = 60, SHRINK_BUCKET = 512 };
 
@@ -34,14 +35,15 @@ enum shrink_end {
 };
 
 struct shrunk {
-    struct arena *arena;        /* owns the rest */
-    struct example example;     /* with operand names; with expected values if CTS judges it */
-    struct check_result first;  /* of the case as it was */
-    struct check_result result; /* of the example */
-    bool is_varied;             /* it fails in another way than plainly: */
-    struct variation variation; /* as plain as it can be */
-    bool is_any;                /* so do all operations of the case alone */
-    char bucket[SHRINK_BUCKET]; /* structure of the example: equal for failures that are alike */
+    struct arena *arena;           /* owns the rest */
+    struct example example;        /* with operand names; with expected values if CTS judges it */
+    struct check_result first;     /* of the case as it was */
+    struct check_result result;    /* of the example */
+    bool is_varied;                /* it fails in another way than plainly: */
+    struct variation variation;    /* as plain as it can be */
+    bool is_any;                   /* so do all operations of the case alone */
+    char structure[SHRINK_BUCKET]; /* of the example: bucket_structure() */
+    struct symptom symptom;
     enum shrink_end end;
     uint64_t executions, deaths; /* deaths: of the driver's process */
     double seconds;

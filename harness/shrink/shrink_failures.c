@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/shrink/shrink.h"
+#include "harness/shrink/bucket.h"
 
 enum { KIND_TEXT = 320 };
 
@@ -16,12 +16,18 @@ struct kind {
     enum verdict verdict;
     uint64_t ordinal; /* of the first one */
     char *bucket;     /* NULL: not shrunk */
+    char *structure;  /* of the shrunk case; NULL: not shrunk in this run */
+    struct symptom symptom;
+    /* As in struct bucket_count. */
+    uint32_t n_operations;
+    size_t n_elements;
+    uint64_t executions;
+    double seconds;
 };
 
 struct failure {
     uint64_t ordinal;
     uint32_t kind;
-    bool is_set; /* its bucket is recorded already: of a resumed run */
 };
 
 struct failures {
@@ -34,8 +40,10 @@ struct failures {
 
 static void failures_done(struct failures *f)
 {
-    for (uint32_t i = 0; i < f->n_kinds; i++)
+    for (uint32_t i = 0; i < f->n_kinds; i++) {
         free(f->kind[i].bucket);
+        free(f->kind[i].structure);
+    }
     free(f->kind);
     free(f->failure);
 }
@@ -50,7 +58,7 @@ static void put_kind(const struct failure_row *row, char text[KIND_TEXT])
             at += strcspn(at, ")") - (strchr(at, ')') ? 0 : 1);
         else
             text[n++] = *at;
-    snprintf(text + n, KIND_TEXT - n, " %.40s", row->type);
+    snprintf(text + n, KIND_TEXT - n, " %.40s%s", row->type, row->must_fail ? " must fail" : "");
 }
 
 /* NULL: out of memory. */
@@ -72,6 +80,8 @@ static struct kind *find_kind(struct failures *f, const struct failure_row *row)
     return &larger[f->n_kinds++];
 }
 
+/* A run that was left while its failures were shrunk has recorded some buckets, but not what
+ * decides whether kinds share one: all are shrunk again. */
 static int take_failure(const struct failure_row *row, void *user, struct why *w)
 {
     struct failures *f = user;
@@ -86,11 +96,10 @@ static int take_failure(const struct failure_row *row, void *user, struct why *w
         f->capacity = capacity;
     }
     struct kind *k = find_kind(f, row);
-    if (!k || (row->bucket && !k->bucket && !(k->bucket = strdup(row->bucket))))
+    if (!k)
         return why_no_memory(w);
-    f->failure[f->n++] = (struct failure){ .ordinal = row->ordinal,
-                                           .kind = (uint32_t) (k - f->kind),
-                                           .is_set = row->bucket != NULL };
+    f->failure[f->n++] =
+        (struct failure){ .ordinal = row->ordinal, .kind = (uint32_t) (k - f->kind) };
     return 0;
 }
 
@@ -108,11 +117,17 @@ static int record(struct failures *f, struct kind *k, const struct shrunk *s,
         unwritable; /* a model that specifications cannot express has a bucket all the same */
     bool written = shrunk_write(s, request, name, NULL, memory, &unwritable) == 0;
     int failed = fclose(memory) != 0 ? why_no_memory(w) : 0;
-    k->bucket = strdup(s->bucket);
-    if (!failed && !k->bucket)
+    k->bucket = strdup(s->structure);
+    k->structure = strdup(s->structure);
+    k->symptom = s->symptom;
+    k->n_operations = s->n_operations;
+    k->n_elements = s->n_elements;
+    k->executions = s->executions;
+    k->seconds = s->seconds;
+    if (!failed && (!k->bucket || !k->structure))
         failed = why_no_memory(w);
     if (!failed)
-        failed = results_set_bucket(f->c->results, k->ordinal, k->target, s->bucket,
+        failed = results_set_bucket(f->c->results, k->ordinal, k->target, s->structure,
                                     written ? text : NULL, w);
     free(text);
     return failed;
@@ -160,9 +175,50 @@ static int shrink_kinds(struct failures *f, const volatile sig_atomic_t *stop, s
         TRY(results_heartbeat(f->c->results, w));
         TRY(results_commit(f->c->results, w));
     }
+    return 0;
+}
+
+/* ---- buckets of several kinds */
+
+static int set_bucket(struct kind *k, const struct bucket_member *m, uint32_t n, uint32_t bucket,
+                      struct why *w)
+{
+    char name[SHRINK_BUCKET];
+    bucket_name(m, n, bucket, name);
+    free(k->bucket);
+    k->bucket = strdup(name);
+    return k->bucket ? 0 : why_no_memory(w);
+}
+
+/* Of the kinds that were shrunk in this run. */
+static int find_buckets(struct failures *f, struct why *w)
+{
+    struct bucket_member *m = calloc(f->n_kinds + (size_t) 1, sizeof *m);
+    uint32_t n = 0, at = 0;
+    int failed = m ? 0 : why_no_memory(w);
+    for (uint32_t i = 0; !failed && i < f->n_kinds; i++) {
+        const struct kind *k = &f->kind[i];
+        if (k->structure)
+            m[n++] = (struct bucket_member){ .target = k->target,
+                                             .structure = k->structure,
+                                             .symptom = &k->symptom };
+    }
+    if (!failed)
+        buckets_find(m, n);
+    for (uint32_t i = 0; !failed && i < f->n_kinds; i++)
+        if (f->kind[i].structure) {
+            failed = set_bucket(&f->kind[i], m, n, m[at].bucket, w);
+            at++;
+        }
+    free(m);
+    return failed;
+}
+
+static int record_buckets(struct failures *f, struct why *w)
+{
     for (size_t i = 0; i < f->n; i++) {
         const struct kind *k = &f->kind[f->failure[i].kind];
-        if (k->bucket && !f->failure[i].is_set)
+        if (k->bucket)
             TRY(results_set_bucket(f->c->results, f->failure[i].ordinal, k->target, k->bucket, NULL,
                                    w));
     }
@@ -171,6 +227,33 @@ static int shrink_kinds(struct failures *f, const volatile sig_atomic_t *stop, s
 
 /* ---- counting */
 
+/* Whether the shrunk case of k is smaller than the one that stands for the bucket. */
+static bool is_smaller(const struct kind *k, const struct bucket_count *b)
+{
+    if (!k->n_operations || !b->n_operations)
+        return k->n_operations > b->n_operations;
+    return k->n_operations != b->n_operations ? k->n_operations < b->n_operations
+                                              : k->n_elements < b->n_elements;
+}
+
+/* The smallest shrunk case stands for the bucket, the first one of these. */
+static int take_case(struct campaign *c, const struct kind *k, struct bucket_count *b,
+                     struct why *w)
+{
+    char name[CASE_NAME];
+    if (!k->bucket || (b->first && !is_smaller(k, b)))
+        return 0;
+    cases_name(c->cases, k->ordinal, name);
+    free(b->first);
+    b->first = strdup(name);
+    b->n_operations = k->n_operations;
+    b->n_elements = k->n_elements;
+    b->executions = k->executions;
+    b->seconds = k->seconds;
+    return b->first ? 0 : why_no_memory(w);
+}
+
+/* NULL: out of memory. */
 static struct bucket_count *find_count(struct campaign *c, const struct kind *k)
 {
     for (uint32_t i = 0; i < c->n_buckets; i++) {
@@ -179,17 +262,14 @@ static struct bucket_count *find_count(struct campaign *c, const struct kind *k)
         if (b->target == k->target && same)
             return b;
     }
-    char name[CASE_NAME];
     struct bucket_count *larger = realloc(c->bucket, (c->n_buckets + 1) * sizeof *larger);
     if (!larger)
         return NULL;
     c->bucket = larger;
-    cases_name(c->cases, k->ordinal, name);
-    struct bucket_count b = { .target = k->target,
-                              .bucket = k->bucket ? strdup(k->bucket) : NULL,
-                              .first = k->bucket ? strdup(name) : NULL };
-    larger[c->n_buckets++] = b;
-    return k->bucket && (!b.bucket || !b.first) ? NULL : &larger[c->n_buckets - 1];
+    larger[c->n_buckets] = (struct bucket_count){ .target = k->target,
+                                                  .bucket = k->bucket ? strdup(k->bucket) : NULL };
+    struct bucket_count *b = &larger[c->n_buckets++];
+    return k->bucket && !b->bucket ? NULL : b;
 }
 
 static int by_count(const void *a, const void *b)
@@ -204,9 +284,11 @@ static int count_buckets(struct failures *f, struct why *w)
 {
     struct campaign *c = f->c;
     for (size_t i = 0; i < f->n; i++) {
-        struct bucket_count *b = find_count(c, &f->kind[f->failure[i].kind]);
+        const struct kind *k = &f->kind[f->failure[i].kind];
+        struct bucket_count *b = find_count(c, k);
         if (!b)
             return why_no_memory(w);
+        TRY(take_case(c, k, b, w));
         b->n++;
     }
     if (c->n_buckets)
@@ -222,6 +304,10 @@ int shrink_failures(struct campaign *c, const volatile sig_atomic_t *stop, struc
     int failed = results_each_failure(c->results, take_failure, &f, w);
     if (!failed)
         failed = shrink_kinds(&f, stop, w);
+    if (!failed)
+        failed = find_buckets(&f, w);
+    if (!failed)
+        failed = record_buckets(&f, w);
     if (!failed)
         failed = count_buckets(&f, w);
     failures_done(&f);

@@ -114,7 +114,7 @@ static void put_header(const struct shrunk *s, const struct shrink_request *r, c
         buffer_printf(b,
                       "worst element: output %d %s: expected %.9g, got %.9g, allowed error %.3g\n",
                       c->output, c->place, c->expected, c->actual, c->bound);
-    buffer_printf(b, "bucket: %s\n", s->bucket);
+    buffer_printf(b, "structure: %s\n", s->structure);
     buffer_puts(b, "this test:     halcyon run ");
     buffer_put_quoted(b, path ? path : "FILE");
     put_target(r, b);

@@ -122,15 +122,41 @@ static int find_part(struct trial *t, struct check *c, const struct check_result
     return take_part(c, &b, arena, ret, w);
 }
 
+/* Whether an example that is wrong in executions at once is also wrong plainly, with the other
+ * inputs of one of them: then it is not the way that is wrong. */
+static bool find_wrong_inputs(struct trial *t, const struct example *e,
+                              const struct check_result *varied, struct arena *arena,
+                              struct example *ret)
+{
+    const uint32_t at_once = t->variation.at_once;
+    struct check_result r;
+    struct why why;
+
+    t->is_varied = false;
+    for (uint32_t k = 0; varied->verdict == VERDICT_FAIL && k + 1 < at_once; k++)
+        if (variation_other_inputs(e, k, arena, ret, &why) == 0 &&
+            run_once(t, ret, JUDGE_BOUND, &r, &why) == 0 && r.verdict == VERDICT_FAIL)
+            return true;
+    t->is_varied = true;
+    return false;
+}
+
 int trial_run_whole(struct trial *t, const struct example *e, struct arena *arena,
                     struct check_result *ret, struct example *ret_part, struct why *w)
 {
+    struct example with_others;
     struct check c;
     TRY(check_begin(&c, e, t->judge, w));
     variation_choose(&c, &t->request->ways);
     int r = run_check(t, &c, ret, w);
     t->is_varied = r == 0 && ret->varied;
     t->variation = c.variation;
+    if (t->is_varied && find_wrong_inputs(t, e, ret, arena, &with_others)) {
+        check_done(&c);
+        e = &with_others;
+        TRY(check_begin(&c, e, JUDGE_BOUND, w));
+        r = run_check(t, &c, ret, w);
+    }
     if (r == 0) {
         c.by_layers = true;
         per_op_check_run(&c, t->target, ret, NULL);
@@ -161,6 +187,8 @@ struct trial_kind trial_kind_of(const struct check_result *r)
     const char *why = variation_reason(r);
     if (r->verdict == VERDICT_FAIL) {
         k.is_nan = isnan(r->actual);
+        if (r->blamed.count && r->output < 0) /* must fail: why */
+            put_words(r->blamed.why, k.text, sizeof k.text);
         return k;
     }
     const char *alone = strstr(why, " alone: ");

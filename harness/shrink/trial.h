@@ -38,9 +38,10 @@ void trial_done(struct trial *t);
 /* Runs an example once in a new process, judged as the case is. */
 int trial_run(struct trial *t, const struct example *e, struct check_result *ret, struct why *w);
 
-/* Runs the case in a new process of the driver as a campaign does, and searches for the operations
- * that its failure comes from: *ret_part is the example of them, in arena, or of all of them where
- * nothing is blamed.  -1: an error of Halcyon's own. */
+/* Runs the case in a new process of the driver as a campaign does (where it is wrong in executions
+ * at once, and plainly with the other inputs of one of them: with those), and searches for the
+ * operations that its failure comes from: *ret_part is the example of them, in arena, or of all of
+ * them where nothing is blamed.  -1: an error of Halcyon's own. */
 int trial_run_whole(struct trial *t, const struct example *e, struct arena *arena,
                     struct check_result *ret, struct example *ret_part, struct why *w);
 /* The way in which a result fails. */

@@ -28,7 +28,8 @@ int results_each_failure(struct results *r,
     int step, failed = 0;
     TRY(results_prepare(r,
                         "SELECT c.ordinal, v.target, v.verdict, v.blamed_operation, v.blamed_type, "
-                        "v.operation, v.type, v.bucket, c.name FROM cases c "
+                        "v.operation, v.type, c.name, v.blamed_why LIKE 'must fail: %' "
+                        "FROM cases c "
                         "JOIN verdicts v USING (case_id) JOIN targets t USING (target) "
                         "WHERE c.run = ?1 AND c.suite IS NULL AND v.verdict IN "
                         "(SELECT name FROM verdict_names WHERE NOT conforming) "
@@ -43,8 +44,8 @@ int results_each_failure(struct results *r,
             .verdict = verdict_by_name(text_or_empty(s, 2)),
             .operation = text_or_empty(s, blamed ? 3 : 5),
             .type = text_or_empty(s, blamed ? 4 : 6),
-            .bucket = (const char *) sqlite3_column_text(s, 7),
-            .name = text_or_empty(s, 8),
+            .name = text_or_empty(s, 7),
+            .must_fail = sqlite3_column_int(s, 8) != 0,
         };
         if (f.target < r->n_targets)
             failed = each(&f, user, w);

@@ -116,7 +116,8 @@ struct failure_row {
     uint64_t ordinal;
     uint32_t target; /* index */
     int verdict;     /* enum verdict */
-    const char *operation, *type, *bucket, *name;
+    const char *operation, *type, *name;
+    bool must_fail; /* the execution had to fail, by an operation that is known */
 };
 /* Calls each() for every failure, in order of the plan, then of the targets; not for rules. */
 int results_each_failure(struct results *r,

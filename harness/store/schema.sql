@@ -128,7 +128,7 @@ CREATE TABLE verdicts (
     blamed_bound REAL,
     blamed_ratio REAL,
     shrunk      TEXT,               -- .mod.py of the case as it was shrunk; NULL: another one of its bucket was (written since 5)
-    bucket      TEXT,               -- structure of the shrunk case: equal for failures that are alike (written since 5)
+    bucket      TEXT,               -- equal for failures that probably have one cause (written since 5)
     attempts    INTEGER,            -- since 4: with --rerun, runs of a case that failed, the first one included
     failed_attempts INTEGER,        -- since 4: those of them that did not conform
     -- Since 5:

@@ -70,7 +70,7 @@ static void pauses(struct conform *c, const void *data)
     conform_subject_close(&s);
 }
 
-/* ---- what the process has only so much of */
+/* ---- resources of the process */
 
 /* False: the driver is not in this process, or does not support the model. */
 static bool open_subject(struct conform *c, struct conform_subject *s)

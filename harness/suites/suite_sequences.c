@@ -232,13 +232,25 @@ static const struct slot *draw_slot(struct sequence *q, const struct conform_kin
     return NULL;
 }
 
+/* An execution begins.  Whether others may be waiting, too: the driver may then be short of
+ * resources for it, and for those that are pending. */
+static bool begins_beside(struct sequence *q)
+{
+    bool any = q->world->is_threaded;
+
+    for (int i = 0; i < PENDING; i++)
+        if (q->pending[i].info)
+            any = q->pending[i].is_beside = true;
+    return any;
+}
+
 static enum hal_status run(struct sequence *q, const struct conform_kind *k, const struct slot *s,
                            struct conform_request *r, const struct hal_execution_config *config)
 {
     const enum hal_version v = q->world->conform->version;
 
-    return q->world->is_threaded ? conform_run_beside(k, s->prepared, v, r, config)
-                                 : k->run(s->prepared, v, r, config);
+    return begins_beside(q) ? conform_run_beside(k, s->prepared, v, r, config)
+                            : k->run(s->prepared, v, r, config);
 }
 
 static void expect_outputs(struct sequence *q, uint32_t subject, bool is_relaxed,
@@ -368,13 +380,19 @@ static void compute(struct sequence *q)
 {
     struct world *w = q->world;
     struct slot *s = &w->slot[rng_below(&q->rng, SLOTS)];
+    struct conform_retry retry = { 0 };
+    enum hal_status status;
     bool may_miss;
 
     if (!s->prepared || !has_kind(w, "reusable") || !create_reusable(q, s))
         return;
     memset(s->request.pool[1].memory.address, 0x55, s->request.pool[1].memory.size);
-    enum hal_status status = s->reusable->methods->execute_synchronously(
-        s->reusable, draw_deadline(q, &may_miss), &s->request.result);
+    const uint64_t deadline = draw_deadline(q, &may_miss);
+    const bool is_beside = begins_beside(q);
+    do
+        status = s->reusable->methods->execute_synchronously(s->reusable, deadline,
+                                                             &s->request.result);
+    while (is_beside && conform_try_again(&retry, status, w->conform->version));
     expect_outputs(q, s->subject, s->is_relaxed, &s->request, status, may_miss, "reusable");
 }
 
@@ -395,8 +413,7 @@ static void finish(struct sequence *q)
                "a fenced execution that waits for a fence which fails: %s, expected "
                "GENERAL_FAILURE",
                hal_status_name(status));
-    } else if (!q->world->is_threaded ||
-               !conform_is_exhausted(status, q->world->conform->version)) {
+    } else if (!p->is_beside || !conform_is_exhausted(status, q->world->conform->version)) {
         EXPECT(q->world->conform, ready == 1, "the fence of a fenced execution fails");
         expect_outputs(q, p->subject, p->is_relaxed, &p->request, status, false, "fenced");
     }
@@ -438,7 +455,9 @@ static void launch(struct sequence *q)
 
     if (p->info || !s->prepared || !has_kind(w, "fenced"))
         return;
+    const bool is_beside = begins_beside(q);
     *p = (struct pending){ .fence = HAL_NO_FENCE,
+                           .is_beside = is_beside,
                            .subject = s->subject,
                            .is_relaxed = s->is_relaxed,
                            .arena = arena_new(0),
@@ -452,7 +471,7 @@ static void launch(struct sequence *q)
         HAL_NO_TIME, &p->fence, &p->info);
     for (int i = 0; i < n; i++) /* the driver has duplicated them */
         close(fence[i]);
-    bool is_exhausted = w->is_threaded && conform_is_exhausted(status, w->conform->version);
+    bool is_exhausted = is_beside && conform_is_exhausted(status, w->conform->version);
     EXPECT(w->conform,
            is_exhausted || (status == HAL_NONE && p->info) ||
                (p->fails && status == HAL_GENERAL_FAILURE),
@@ -781,7 +800,7 @@ static const struct mix
                    .n_threads = 4 },
     of_preparations = { .weight = { [PREPARE] = 80, [RELEASE] = 10, [EXECUTE] = 10 } };
 
-/* ---- what sequences leave behind: they release all that they make */
+/* ---- resources after sequences, which release all that they make */
 
 static bool is_more(const struct conform_usage *x)
 {
@@ -791,7 +810,7 @@ static bool is_more(const struct conform_usage *x)
            x->resident_mib >= MOST_MIB;
 }
 
-/* What the sequences of one turn more have left behind. */
+/* How much the usage of resources grows during n further sequences. */
 static struct conform_usage usage_of_turn(struct conform *c, const struct mix *mix, uint64_t turn,
                                           uint64_t n)
 {
@@ -805,7 +824,8 @@ static struct conform_usage usage_of_turn(struct conform *c, const struct mix *m
                                    after.resident_mib - before.resident_mib };
 }
 
-/* Each turn loses what is lost; what an allocator keeps for later, only the first ones. */
+/* A leak grows in every turn; memory that an allocator keeps for reuse grows in the first turns
+ * only. */
 static void without_losses(struct conform *c, const void *data)
 {
     enum { SEQUENCES = 12, TURNS = 4 };

@@ -321,7 +321,7 @@ static const struct loop endless = { "a loop without end", -1, false },
                          five_iterations = { "a loop of 5 iterations", 5, false },
                          ending_nested = { "a loop of loops", 6, true },
                          no_iteration = { "a loop without iterations", 0, false },
-                         in_a_row = { "loops one after another", 200, false, 15 };
+                         in_a_row = { "loops one after another", 200, false, 31 };
 
 struct loop_build {
     struct build *b;
@@ -460,7 +460,7 @@ static void each_loop(struct conform *c, const struct timed_loop *l, uint64_t ti
  * other processes keep the processor, but not always. */
 static void loops_in_a_row(struct conform *c, const void *data)
 {
-    enum { TRIES = 12, MARGIN = 4 };
+    enum { MEASURED = 4, TRIES = 14, MARGIN = 12 };
     struct hal_execution_config config = client_config();
     struct conform_subject s;
     uint64_t shortest = UINT64_MAX;
@@ -471,7 +471,7 @@ static void loops_in_a_row(struct conform *c, const void *data)
         return;
     config.measure = true;
     for (int i = 0; i < TRIES && is_missed(status); i++) {
-        const bool is_timed = i >= 2;
+        const bool is_timed = i >= MEASURED;
         config.loop_timeout = is_timed ? shortest / MARGIN : HAL_NO_TIME;
         conform_subject_reset(&s);
         uint64_t begin = clock_steady_ns();
@@ -610,7 +610,7 @@ static void prompt(struct conform *c, const void *data)
     conform_subject_close(&s);
 }
 
-/* ---- many time-outs: what a loop has allocated is freed when it ends so, too */
+/* ---- many time-outs: loops that exceed theirs must free what they have allocated */
 
 enum { LOST_RUNS = 600, LOST_WARM = 20 };
 

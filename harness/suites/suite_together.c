@@ -193,7 +193,7 @@ static void models_at_once(struct conform *c, const void *data)
     arena_free(a);
 }
 
-/* ---- two executions at once, which no shortage of resources excuses */
+/* ---- two executions at once: both must succeed */
 
 enum { PAIR = 2, PAIR_RUNS = 60 };
 

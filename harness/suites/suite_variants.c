@@ -61,7 +61,7 @@ static bool check_rule(struct conform *c, const struct conform_rule *r, const st
     return result->reason[0];
 }
 
-/* What is applicable to models that are prepared plainly is to the others. */
+/* A rule that applies to models prepared in the default way applies to these, too. */
 static void check_rules(struct conform *c, const struct variant *v)
 {
     for (int i = 0; i < COUNT(rules_of_models); i++) {

@@ -41,6 +41,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(fences)                                                                                \
     FILE_OF(times)                                                                                 \
     FILE_OF(judged)                                                                                \
+    FILE_OF(attributes)                                                                            \
     FILE_OF(random)                                                                                \
     FILE_OF(extension)                                                                             \
     FILE_OF(stress)                                                                                \

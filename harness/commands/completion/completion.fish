@@ -55,6 +55,12 @@ end
 function __halcyon_format
     __halcyon_words format
 end
+function __halcyon_preference
+    __halcyon_words preference
+end
+function __halcyon_isolation
+    __halcyon_words isolation
+end
 function __halcyon_shell
     __halcyon_words shell
 end

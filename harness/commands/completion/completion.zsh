@@ -7,6 +7,8 @@ _halcyon_of() {
 _halcyon_file() { _files "$@" }
 _halcyon_judge() { _halcyon_of judge "$@" }
 _halcyon_format() { _halcyon_of format "$@" }
+_halcyon_preference() { _halcyon_of preference "$@" }
+_halcyon_isolation() { _halcyon_of isolation "$@" }
 _halcyon_shell() { _halcyon_of shell "$@" }
 _halcyon_operation() { _halcyon_of operation "$@" }
 _halcyon_operations() { _sequence -s , compadd - ${=_halcyon_words[operations]} }

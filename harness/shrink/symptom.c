@@ -1,0 +1,107 @@
+#include "harness/shrink/symptom.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/shrink/shrink.h"
+#include "harness/shrink/trial.h"
+
+static bool has_default(const struct role *r)
+{
+    return r->optional || r->otherwise > 0 || r->otherwise < 0;
+}
+
+/* The value of a scalar attribute that does nothing; -1: a value that an operation cannot be
+ * without, such as the size of a window. */
+static double plain_value(const struct role *r)
+{
+    switch (r->draw) {
+    case DRAW_STRIDE:
+    case DRAW_DILATION:
+    case DRAW_MULTIPLIER: return 1;
+    case DRAW_PAD:
+    case DRAW_ACTIVATION:
+    case DRAW_FLAG: return 0;
+    default: return has_default(r) ? r->otherwise : -1;
+    }
+}
+
+/* The length of an attribute's name without its side or dimension, which mostly share a mistake:
+ * of "stride" in "stride_width". */
+static size_t name_length(const char *name)
+{
+    static const char *const sides[] = {
+        "_width", "_height", "_left", "_right", "_top", "_bottom"
+    };
+    const char *end = strrchr(name, '_');
+    for (int i = 0; end && i < COUNT(sides); i++)
+        if (!strcmp(end, sides[i]))
+            return (size_t) (end - name);
+    return strlen(name);
+}
+
+static void add_attribute(struct call_attributes *a, const char *role)
+{
+    char name[SYMPTOM_ATTRIBUTE];
+    snprintf(name, sizeof name, "%.*s", (int) name_length(role), role);
+    for (int i = 0; i < a->n; i++)
+        if (!strcmp(a->name[i], name))
+            return;
+    if (a->n < SYMPTOM_ATTRIBUTES)
+        memcpy(a->name[a->n++], name, sizeof name);
+}
+
+void attributes_of(const struct call *call, struct call_attributes *ret)
+{
+    *ret = (struct call_attributes){ 0 };
+    for (uint32_t k = 0; k < call->n_in; k++) {
+        const struct role *r = call_role(call, k);
+        const struct tensor *t = call->arg[k];
+        double plain = plain_value(r);
+        if (r->dims || !t || !t->data || (plain < 0 && !has_default(r)))
+            continue;
+        double value = tensor_at(t, 0);
+        if (value < plain || value > plain)
+            add_attribute(ret, r->name);
+    }
+}
+
+const char *symptom_type(const struct graph *g, const struct operation *o)
+{
+    const char *type = operation_type(g, o);
+    return !strcmp(type, "TENSOR_QUANT8_ASYMM_SIGNED") ? "TENSOR_QUANT8_ASYMM" : type;
+}
+
+/* Constants of integers mostly are attributes. */
+static void put_shapes(const struct edit *c, const struct call *call, struct symptom *s)
+{
+    const struct graph *g = &c->e.model.graph[0];
+    for (uint32_t k = 0; k < call->n_in; k++) {
+        const struct operand *o = &g->operand[g->operation[0].in[k]];
+        const struct role *r = call_role(call, k);
+        char text[SHAPE_TEXT];
+        if (r->dims && call->arg[k] && tensor_count(call->arg[k]) > 1 &&
+            !(operand_constant(o) && o->tensor.dtype == DT_I32))
+            text_append(s->shapes, sizeof s->shapes, "%s%s ", r->name,
+                        shape_text(&call->arg[k]->shape, text));
+    }
+}
+
+void symptom_of(const struct edit *c, const struct shrunk *s, struct symptom *ret)
+{
+    const struct graph *g = &c->e.model.graph[0];
+    const struct trial_kind kind = trial_kind_of(&s->result);
+    char way[VARIATION_TEXT];
+    struct call call;
+
+    *ret = (struct symptom){ .code = -1 };
+    snprintf(ret->failure, sizeof ret->failure, "%s%s %s%s", verdict_name[kind.verdict],
+             c->e.expect_failure ? " to reject" : "", kind.text,
+             s->is_varied ? variation_text(&s->variation, way) : "");
+    if (g->n_operations != 1 || s->is_any || !edit_bind(c, 0, 0, &call))
+        return;
+    ret->code = g->operation[0].code;
+    snprintf(ret->type, sizeof ret->type, "%s", symptom_type(g, &g->operation[0]));
+    attributes_of(&call, &ret->attributes);
+    put_shapes(c, &call, ret);
+}

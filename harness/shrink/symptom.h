@@ -1,0 +1,35 @@
+/* What a shrunk failure is like, as far as it tells whether others have the same cause. */
+#ifndef HARNESS_SYMPTOM_H
+#define HARNESS_SYMPTOM_H
+
+#include "golden/edit/edit.h"
+#include "harness/explain/matching.h"
+
+struct shrunk;
+
+enum { SYMPTOM_ATTRIBUTES = 12, SYMPTOM_ATTRIBUTE = 32, SYMPTOM_TYPE = 48, SYMPTOM_TEXT = 512 };
+
+/* The attributes of a call that are not plain: without side or dimension, each once. */
+struct call_attributes {
+    char name[SYMPTOM_ATTRIBUTES][SYMPTOM_ATTRIBUTE];
+    int n;
+};
+
+struct symptom {
+    char failure[SYMPTOM_TEXT]; /* verdict, its reason without numbers, and the way of execution */
+    int32_t code;               /* of the only operation; -1: there are several, or any fails */
+    char type[SYMPTOM_TYPE];    /* of its first tensor; of 8 bits without the sign */
+    struct call_attributes attributes;
+    char shapes[SYMPTOM_TEXT]; /* of the operands that have several elements; "" if none has */
+    struct matching possible;  /* hypotheses that match the shrunk case */
+    struct matching matching;  /* those that match the case as it was, too */
+};
+
+void attributes_of(const struct call *call, struct call_attributes *ret);
+/* The type that an operation is counted under, without the sign of 8 bits: one mistake mostly
+ * concerns both. */
+const char *symptom_type(const struct graph *g, const struct operation *o);
+/* c: the shrunk case, s its results.  Does not set .possible and .matching. */
+void symptom_of(const struct edit *c, const struct shrunk *s, struct symptom *ret);
+
+#endif
