@@ -1,0 +1,32 @@
+/* Entry points: memory. */
+#include "runtime/api/entry.h"
+#include "runtime/base/failure.h"
+#include "runtime/memory/runtime_memory.h"
+
+#define LOG_TAG "NeuralNetworks"
+
+int ANeuralNetworksMemory_createFromFd(size_t size, int prot, int fd, size_t offset,
+                                       ANeuralNetworksMemory **memory)
+{
+    ENTER(PP);
+    REQUIRE_GIVEN(memory);
+    *memory = NULL;
+    return memory_of_fd(size, prot, fd, offset, memory);
+}
+
+/* Applications cannot make an AHardwareBuffer on this platform. */
+int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer *ahwb,
+                                                    ANeuralNetworksMemory **memory)
+{
+    ENTER(PP);
+    REQUIRE_GIVEN(memory);
+    *memory = NULL;
+    REQUIRE_GIVEN(ahwb);
+    return FAIL(BAD_DATA, "AHardwareBuffer is not supported on this platform");
+}
+
+void ANeuralNetworksMemory_free(ANeuralNetworksMemory *memory)
+{
+    ENTER(PT);
+    memory_free(memory);
+}

@@ -1,0 +1,58 @@
+/* Failed calls of the API in the log. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "runtime/base/failure.h"
+
+_Thread_local const char *called_function;
+
+static const char *const names[] = {
+    [ANEURALNETWORKS_NO_ERROR] = "NO_ERROR",
+    [ANEURALNETWORKS_OUT_OF_MEMORY] = "OUT_OF_MEMORY",
+    [ANEURALNETWORKS_INCOMPLETE] = "INCOMPLETE",
+    [ANEURALNETWORKS_UNEXPECTED_NULL] = "UNEXPECTED_NULL",
+    [ANEURALNETWORKS_BAD_DATA] = "BAD_DATA",
+    [ANEURALNETWORKS_OP_FAILED] = "OP_FAILED",
+    [ANEURALNETWORKS_BAD_STATE] = "BAD_STATE",
+    [ANEURALNETWORKS_UNMAPPABLE] = "UNMAPPABLE",
+    [ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE] = "OUTPUT_INSUFFICIENT_SIZE",
+    [ANEURALNETWORKS_UNAVAILABLE_DEVICE] = "UNAVAILABLE_DEVICE",
+    [ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT] = "MISSED_DEADLINE_TRANSIENT",
+    [ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
+    [ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
+    [ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
+    [ANEURALNETWORKS_DEAD_OBJECT] = "DEAD_OBJECT",
+};
+
+const char *result_name(int code)
+{
+    return code >= 0 && (size_t) code < sizeof names / sizeof *names ? names[code] : "?";
+}
+
+int fail_with(const char *tag, int code, const char *fmt, ...)
+{
+    char text[480];
+    va_list arguments;
+
+    va_start(arguments, fmt);
+    vsnprintf(text, sizeof text, fmt, arguments);
+    va_end(arguments);
+    log_write(LOG_ERROR, tag, "%s%s%s (%s)", called_function ? called_function : "",
+              called_function ? ": " : "", text, result_name(code));
+    return code;
+}
+
+int fail_because(const char *tag, const struct why *w)
+{
+    int code = ANEURALNETWORKS_BAD_DATA;
+
+    switch (w->code) {
+    case WHY_MEMORY: code = ANEURALNETWORKS_OUT_OF_MEMORY; break;
+    case WHY_SYSTEM:
+    case WHY_EXECUTION: code = ANEURALNETWORKS_OP_FAILED; break;
+    case WHY_TIMEOUT: code = ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT; break;
+    case WHY_INVALID:
+    case WHY_UNSUPPORTED: break;
+    }
+    return fail_with(tag, code, "%s", w->text);
+}

@@ -1,0 +1,93 @@
+/* The devices of the process: the drivers that the configuration names, in its order, and last the
+ * reference executor, `nnapi-reference`.
+ *
+ * The list is made at the first call that needs it and lives until the process ends.
+ *
+ *     HALCYON_DEVICES="sim:gpu,unix:/run/npu,lib:./npu.so"    URIs of targets (sim/sim.h)
+ *     HALCYON_DEVICES=@FILE                                   the same, one a line; # comments
+ *
+ * A driver that cannot be opened, that breaks the contract in what it states of itself, or whose
+ * name another one has, is left out, with an error in the log; the others still serve. */
+#ifndef RUNTIME_DEVICE_H
+#define RUNTIME_DEVICE_H
+
+#include "golden/model/op.h"
+#include "runtime/include/NeuralNetworks.h"
+#include "sim/sim.h"
+
+struct driver_client;
+
+/* Performance and power of the reference executor, for every type and for IF and WHILE. */
+#define REFERENCE_PERFORMANCE 1.0f
+
+struct ANeuralNetworksDevice {
+    const char *name, *version;
+    int32_t type;                        /* DeviceTypeCode */
+    enum level level;                    /* the lower one of the driver's and the runtime's */
+    enum hal_version entry;              /* the entry points that the runtime uses: of that level */
+    bool is_reference;                   /* it is the reference executor */
+    struct hal_driver *driver;           /* the reference executor's, too */
+    struct target *target;               /* that has opened it */
+    struct driver_client *client;        /* of the driver: prepares and executes */
+    struct hal_capabilities performance; /* of the newest version; types ascending */
+    uint32_t n_extensions;
+    const struct hal_extension *extension;
+    uint32_t n_model_cache, n_data_cache; /* cache files that it needs; both 0: it does not cache */
+};
+
+struct device_list {
+    uint32_t n;
+    ANeuralNetworksDevice *const *device; /* the reference executor is the last */
+};
+/* From any thread. */
+const struct device_list *devices(void);
+/* A device outside of the list, over an open target that it owns.  NULL: the driver breaks the
+ * contract in what it states of itself; then the target is freed, too. */
+ANeuralNetworksDevice *device_of_target(struct target *t, bool is_reference, struct why *w);
+void device_free(ANeuralNetworksDevice *d);
+const ANeuralNetworksDevice *reference_device(void);
+
+/* Relative time and power of operands of a type (as a scalar or tensor type of NNAPI), FLT_MAX
+ * where the driver states none. */
+struct hal_performance device_performance(const ANeuralNetworksDevice *d, int32_t type,
+                                          bool relaxed);
+
+/* What every device prefers of the addresses of arguments, and one of the lengths of their memory.
+ */
+enum { PREFERRED_ALIGNMENT = 64 };
+uint32_t device_padding(const ANeuralNetworksDevice *d);
+
+/* The result code for a driver's status. */
+int result_of_status(enum hal_status status);
+
+/* ANeuralNetworksDevice_wait() of a device: whether it answers. */
+int device_wait(const ANeuralNetworksDevice *d);
+bool device_has_extension(const ANeuralNetworksDevice *d, const char *name);
+/* A time-out from now on as the driver's clock has it; at most the last point in time. */
+uint64_t driver_deadline(const ANeuralNetworksDevice *d, uint64_t timeout_ns);
+/* FeatureLevelCode of a level. */
+int64_t level_code(enum level level);
+
+/* Extensions of all devices, and the prefixes of names in this process. */
+
+/* The prefix of an extension's name, given at its first use; 0: none is left.  That of a listed
+ * extension is golden's (golden/model/extension.h); every one is below 0x8000. */
+uint16_t extension_prefix_for(const char *name);
+/* The name of a prefix; NULL: it was not given. */
+const char *extension_of_prefix(uint16_t prefix);
+/* What the devices state of an operand type of an extension; NULL: none knows it, or two contradict
+ * each other. */
+const struct hal_extension_type *extension_type_stated(int32_t type);
+
+/* Properties of Android as environment variables, read once at the first call:
+ * HALCYON_DEBUG_NN_PARTITION is debug.nn.partition.  HALCYON_DEBUG_NN_VLOG is applied then, too. */
+struct runtime_settings {
+    int partition;       /* _PARTITION: 0 none, 1 with fallback, 2 without fallback */
+    bool cpu_only;       /* _CPUONLY: compilations without a list of devices use the reference */
+    bool compute_inline; /* _SYNCEXEC_RUNTIME: startCompute computes before it returns */
+    const char *enabled; /* _ENABLED_DEVICES: regular expression that the names of drivers must
+                            match wholly; NULL: any */
+};
+const struct runtime_settings *runtime_settings(void);
+
+#endif
