@@ -135,25 +135,90 @@ def check_driver(root):
                 f"{file} differs from what new-driver writes")
 
 
-def check_pkg_config(root, staged):
-    folder = root / "share/pkgconfig"
+def pkg_config(root, staged, package, *options):
+    """What pkg-config prints for the options, as arguments of a command."""
     command = ["pkg-config", *(["--define-prefix"] if staged else [])]
-    env = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
-    flags = shlex.split(call(*command, "--cflags", "halcyon", env=env))
-    call("cc", *flags, "-c", "-x", "c", "-", "-o", "hal.o", "-include", "halcyon/hal.h")
+    return shlex.split(call(*command, *options, package,
+                            env={**os.environ, "PKG_CONFIG_PATH": str(root / "share/pkgconfig")}))
+
+
+def build_and_run(root, staged, package, compiler, *source):
+    """A program over the package's library."""
+    libraries = pkg_config(root, staged, package, "--libs")
+    folder, name = (next(flag[2:] for flag in libraries if flag.startswith(kind)) for kind in ("-L", "-l"))
+    # In a build with sanitizers the library needs a program with them.
+    needed = call("readelf", "-d", f"{folder}/lib{name}.so")
+    sanitizers = ["-fsanitize=address,undefined"] if "libasan" in needed else []
+    call(*compiler, *pkg_config(root, staged, package, "--cflags"), *sanitizers, *source, "-o", "program", *libraries)
+    return call("env", f"LD_LIBRARY_PATH={folder}", f"{os.getcwd()}/program")
+
+
+def check_pkg_config(root, staged):
+    call("cc", *pkg_config(root, staged, "halcyon", "--cflags"), "-c", "-x", "c", "-", "-o", "hal.o", "-include", "halcyon/hal.h")
     program = '#include <halcyon/hal_validate.h>\nint main(void) { return !hal_validate_model(0, NULL, NULL, 0); }\n'
     pathlib.Path("program.c").write_text(program)
-    libraries = shlex.split(call(*command, "--libs", "halcyon", env=env))
-    folder = next(flag[2:] for flag in libraries if flag.startswith("-L"))
-    # In a build with sanitizers the library needs a program with them.
-    needed = call("readelf", "-d", f"{folder}/libhalcyon_validate.so")
-    sanitizers = ["-fsanitize=address,undefined"] if "libasan" in needed else []
-    call("cc", *flags, *sanitizers, "program.c", "-o", "program", *libraries)
-    call("env", f"LD_LIBRARY_PATH={folder}", f"{os.getcwd()}/program")
+    build_and_run(root, staged, "halcyon", ["cc"], "program.c")
     for variable, file in (("bindir", "halcyon"), ("profilesdir", "cpu.toml"),
                            ("skeletondir", "driver.c")):
-        where = shlex.split(call(*command, f"--variable={variable}", "halcyon", env=env))[0]
+        where = pkg_config(root, staged, "halcyon", f"--variable={variable}")[0]
         require(pathlib.Path(where, file).exists(), f"halcyon.pc: {variable}={where}: no {file}")
+
+
+# An application of the NNAPI runtime, in C and in C++: 1 2 3 + 10 20 30 on the reference executor.
+APPLICATION = r"""
+#include <stdio.h>
+#include HEADER
+#include HEADER_OF_EXTENSIONS
+
+int main(void)
+{
+    const uint32_t three = 3, inputs[] = { 0, 1, 2 }, output = 3;
+    const ANeuralNetworksOperandType tensor = { ANEURALNETWORKS_TENSOR_FLOAT32, 1, &three, 0, 0 };
+    const ANeuralNetworksOperandType scalar = { ANEURALNETWORKS_INT32, 0, NULL, 0, 0 };
+    const int32_t none = ANEURALNETWORKS_FUSED_NONE;
+    const float a[] = { 1, 2, 3 }, b[] = { 10, 20, 30 };
+    float sum[] = { 0, 0, 0 };
+    ANeuralNetworksModel *m = NULL;
+    ANeuralNetworksCompilation *c = NULL;
+    ANeuralNetworksExecution *e = NULL;
+    ANeuralNetworksDevice *d = NULL;
+    const char *name = "";
+    int bad = 0;
+
+    bad |= ANeuralNetworksModel_create(&m);
+    bad |= ANeuralNetworksModel_addOperand(m, &tensor) | ANeuralNetworksModel_addOperand(m, &tensor);
+    bad |= ANeuralNetworksModel_addOperand(m, &scalar) | ANeuralNetworksModel_addOperand(m, &tensor);
+    bad |= ANeuralNetworksModel_setOperandValue(m, 2, &none, sizeof none);
+    bad |= ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_ADD, 3, inputs, 1, &output);
+    bad |= ANeuralNetworksModel_identifyInputsAndOutputs(m, 2, inputs, 1, &output);
+    bad |= ANeuralNetworksModel_finish(m);
+    bad |= ANeuralNetworks_getDevice(0, &d) | ANeuralNetworksDevice_getName(d, &name);
+    bad |= ANeuralNetworksCompilation_createForDevices(m, (const ANeuralNetworksDevice *const *) &d, 1, &c);
+    bad |= ANeuralNetworksCompilation_finish(c);
+    bad |= ANeuralNetworksExecution_create(c, &e);
+    bad |= ANeuralNetworksExecution_setInput(e, 0, NULL, a, sizeof a);
+    bad |= ANeuralNetworksExecution_setInput(e, 1, NULL, b, sizeof b);
+    bad |= ANeuralNetworksExecution_setOutput(e, 0, NULL, sum, sizeof sum);
+    bad |= ANeuralNetworksExecution_compute(e);
+    printf("%s: %d: %g %g %g\n", name, bad, (double) sum[0], (double) sum[1], (double) sum[2]);
+    ANeuralNetworksExecution_free(e);
+    ANeuralNetworksCompilation_free(c);
+    ANeuralNetworksModel_free(m);
+    return bad;
+}
+"""
+
+
+def check_application(root, staged):
+    pathlib.Path("application.c").write_text(APPLICATION)
+    for compiler, language, form in (("cc", "c", "<android/NeuralNetworks{}.h>"), ("c++", "c++", '"NeuralNetworks{}.h"')):
+        if not shutil.which(compiler):
+            print(f"{compiler} is not installed: no application is built with it")
+            continue
+        headers = [f"-DHEADER={form.format('')}", f"-DHEADER_OF_EXTENSIONS={form.format('Extensions')}"]
+        printed = build_and_run(root, staged, "neuralnetworks", [compiler, "-Wall", "-Wextra", "-Werror", *headers],
+                                "-x", language, "application.c", "-x", "none")
+        require(printed == "nnapi-reference: 0: 11 22 33\n", f"an application ({language}, {form}): {printed}")
 
 
 def check_man_page(page):
@@ -243,10 +308,12 @@ def use(task):
                           PWD=str(folder))
         check_linking(root / "bin/halcyon", task["trees"])
         check_linking(root / "libexec/halcyon/halcyon-driver-host", task["trees"])
+        check_linking(next(root.glob("lib/**/libneuralnetworks.so")), task["trees"])
         check_program(task["version"], task["models"])
         check_profiles(root / "share")
         check_driver(root)
         check_pkg_config(root, staged=number == 0)
+        check_application(root, staged=number == 0)
         check_man_page(root / "share/man/man1/halcyon.1")
         check_completion(root / "share")
         check_docs(root / "share/doc/halcyon")

@@ -19,8 +19,9 @@ MAY_USE = {
     "randgraph": ["golden"],
     "specs": ["golden"],
     "reports": ["golden"],
-    "harness": ["golden", "sim", "randgraph", "specs", "reports"],
-    "tests": ["golden", "sim", "randgraph", "specs", "reports", "harness"],
+    "runtime": ["golden", "sim", "reports"],
+    "harness": ["golden", "sim", "randgraph", "specs", "reports", "runtime"],
+    "tests": ["golden", "sim", "randgraph", "specs", "reports", "harness", "runtime"],
 }
 # Rooms, lower ones first: a file of a room may include headers of its room, of lower rooms, and those
 # directly in the folder, which are public. Files directly in a folder may include all its rooms.
@@ -29,16 +30,17 @@ ROOMS = {
     "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "faulty", "service", "remote", "isolation",
             "client", "host"],
     "specs": ["python"],
+    "runtime": ["include", "base", "memory", "devices", "model", "compile", "domain", "execute", "api"],
     "harness": ["aidl", "skeleton", "examples", "trace", "check", "explain", "cli", "store", "policy", "run", "shrink",
-                "cases", "conform", "corrupt", "suites", "conform_run", "commands"],
-    "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "cli", "fuzz",
+                "cases", "conform", "corrupt", "suites", "conform_run", "plan", "commands"],
+    "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "runtime", "cli", "fuzz",
               "oracle", "corpus", "bench", "mutation"],
 }
-OWNED_HEADERS = {"Python.h": ["specs"], "sha2.h": ["sim"], "sqlite3.h": ["harness", "reports", "tests"]}
+OWNED_HEADERS = {"Python.h": ["specs"], "sha2.h": ["sim", "runtime"], "sqlite3.h": ["harness", "reports", "tests"]}
 README_LINES = 10
 # Maximum number of source files (.c, .py) directly in a folder with rooms; names that are not counted.
 MOST_FILES = 26
-UNCOUNTED = {"golden/ops": r"\w+\.c", "harness/suites": r"suite_\w+\.c"}
+UNCOUNTED = {"golden/ops": r"\w+\.c", "harness/suites": r"suite_\w+\.c", "harness/commands": r"cmd_\w+\.c"}
 # Sources of drivers that use hal.h and nothing else: those that `halcyon new-driver` writes, and examples.
 DRIVERS = ("harness/skeleton/", "harness/examples/")
 # Operations that a file may name: loop counters, faults, fused activations, models that most drivers run, the
@@ -48,6 +50,7 @@ NAMED_BY = {
     "harness/shrink/shrink.c": {"ADD", "RELU"},
     "randgraph/control_flow.c": {"ADD", "LESS"},
     "sim/device/faults.c": {"CONV_2D", "DEPTHWISE_CONV_2D"},
+    "harness/explain/try_attributes.c": {"RELU", "RELU1", "RELU6"},
     "reports/graph_dump.c": {"RELU", "RELU1", "RELU6"},
 }
 PERFORMANCE_KEYS = {"IF", "WHILE"}

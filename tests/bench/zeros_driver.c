@@ -1,5 +1,5 @@
 /* A driver that costs next to nothing: it supports every operation and writes zeros to outputs of
- * known shape.  For bench_isolation.c, which measures what the harness adds. */
+ * known shape.  For bench_isolation.c and bench_runtime.c, which measure what others add. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -67,15 +67,10 @@ static enum hal_status write_zeros(const struct hal_memory *m, const struct hal_
     return HAL_NONE;
 }
 
-static enum hal_status execute_synchronously(struct hal_prepared_model *self,
-                                             enum hal_version version,
-                                             const struct hal_request *request,
-                                             const struct hal_execution_config *config,
-                                             struct hal_result *result)
+static enum hal_status execute(const struct hal_request *request, struct hal_result *result)
 {
     enum hal_status status = HAL_NONE;
 
-    (void) self, (void) version, (void) config;
     for (uint32_t i = 0; i < request->n_outputs && status == HAL_NONE; i++) {
         const struct hal_location *l = &request->outputs[i].location;
         status = write_zeros(&request->pools[l->pool].memory, l);
@@ -83,6 +78,48 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     return status;
+}
+
+static enum hal_status execute_synchronously(struct hal_prepared_model *self,
+                                             enum hal_version version,
+                                             const struct hal_request *request,
+                                             const struct hal_execution_config *config,
+                                             struct hal_result *result)
+{
+    (void) self, (void) version, (void) config;
+    return execute(request, result);
+}
+
+static enum hal_status execute_in_burst(struct hal_burst *self, const struct hal_request *request,
+                                        uint32_t n_identifiers, const int64_t *identifiers,
+                                        const struct hal_execution_config *config,
+                                        struct hal_result *result)
+{
+    (void) self, (void) n_identifiers, (void) identifiers, (void) config;
+    return execute(request, result);
+}
+
+static enum hal_status release_memory(struct hal_burst *self, int64_t identifier)
+{
+    (void) self;
+    return identifier < 0 ? HAL_INVALID_ARGUMENT : HAL_NONE;
+}
+
+static void release_burst(struct hal_burst *self)
+{
+    (void) self;
+}
+
+static enum hal_status configure_burst(struct hal_prepared_model *self, enum hal_version version,
+                                       struct hal_burst **ret_burst)
+{
+    static const struct hal_burst_methods methods = { execute_in_burst, release_memory,
+                                                      release_burst };
+    static struct hal_burst burst = { &methods };
+
+    (void) self, (void) version;
+    *ret_burst = &burst;
+    return HAL_NONE;
 }
 
 static void release(struct hal_prepared_model *self)
@@ -97,6 +134,7 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
 {
     static const struct hal_prepared_model_methods methods = { .execute_synchronously =
                                                                    execute_synchronously,
+                                                               .configure_burst = configure_burst,
                                                                .release = release };
     struct hal_prepared_model *p = malloc(sizeof *p);
     enum hal_status status = p ? HAL_NONE : HAL_GENERAL_FAILURE;

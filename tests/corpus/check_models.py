@@ -34,14 +34,15 @@ def load_inputs_module(models):
     return module
 
 
-def check_output(model, case, k, directory):
-    """Returns the largest error divided by the allowed one, and the description of a failure or None."""
+def check_output(model, case, k, directory, run=None):
+    """Returns the largest error divided by the allowed one, and the description of a failure or None.
+
+    directory: results of golden_run, within whose bounds the trusted outputs must be. run: a folder with outputs of
+    another program, which must be there instead of the trusted ones."""
     meta, where = model["outputs"][k], case["outputs"][k]
     dtype = np.dtype(meta["type"])
     name = case["case"]
-    actual = np.fromfile(directory / f"{name}.out{k}", dtype)
-    real = np.fromfile(directory / f"{name}.real{k}")
-    bound = np.fromfile(directory / f"{name}.bound{k}")
+    actual = np.fromfile((run or directory) / f"{name}.out{k}", dtype)
     trusted = np.frombuffer(model["trusted"], dtype, where["count"], where["offset"])
     if actual.size != where["elements"]:
         return 0, f"{actual.size} elements, expected {where['elements']}"
@@ -51,8 +52,10 @@ def check_output(model, case, k, directory):
         if model["dynamic_range"] and np.argmax(actual) != np.argmax(trusted):
             return ratio, "top class differs"
     else:
+        real = np.fromfile(directory / f"{name}.real{k}")
+        bound = np.fromfile(directory / f"{name}.bound{k}")
         scale, zero = np.float64(np.float32(meta["scale"])), meta["zero_point"]
-        value = (trusted.astype(np.float64) - zero) * scale
+        value = ((actual[pick] if run else trusted).astype(np.float64) - zero) * scale
         lowest, highest = ((np.iinfo(dtype).min - zero) * scale, (np.iinfo(dtype).max - zero) * scale)
         error = np.abs(np.clip(real[pick], lowest, highest) - value)
         ratio = np.max(error / bound[pick])
@@ -71,25 +74,42 @@ def allowed_error(model, name, k):
     return 0.01 if name in DYNAMIC_RANGE else allowed
 
 
-def check_model(golden_run, inputs, path):
+def load_model(path):
+    """What PATH (.json) says of a model, with its trusted outputs and the allowed errors."""
     model = json.loads(path.read_text())
     model["trusted"] = (path.parent / model["data_file"]).read_bytes()
     model["dynamic_range"] = path.stem in DYNAMIC_RANGE
     model["allowed"] = [allowed_error(model, path.stem, k) for k in range(len(model["outputs"]))]
+    return model
+
+
+def write_inputs(inputs, model, cases, directory):
+    """DIRECTORY/CASE.inK: input K of each case."""
+    for case in cases:
+        for k, t in enumerate(model["inputs"]):
+            data = inputs.make(case["case"].removeprefix("seq_"), k, t["shape"], t["type"], t.get("zero_point", 0))
+            data.tofile(directory / f"{case['case']}.in{k}")
+
+
+def run_reference(golden_run, model, cases, path, directory):
+    """Runs golden_run on the inputs of write_inputs(); returns why it fails, or None."""
+    run = subprocess.run(
+        [golden_run, path.with_suffix(".tflite"), "0.5", str(len(model["inputs"])), directory,
+         *[c["case"] for c in cases]],
+        stderr=subprocess.PIPE, text=True, check=False)
+    return run.stderr.strip() if run.returncode else None
+
+
+def check_model(golden_run, inputs, path):
+    model = load_model(path)
     cases = model["cases"]
     failures, worst = [], 0.0
     with tempfile.TemporaryDirectory() as tmp:
         directory = pathlib.Path(tmp)
-        for case in cases:
-            for k, t in enumerate(model["inputs"]):
-                data = inputs.make(case["case"].removeprefix("seq_"), k, t["shape"], t["type"], t.get("zero_point", 0))
-                data.tofile(directory / f"{case['case']}.in{k}")
-        run = subprocess.run(
-            [golden_run, path.with_suffix(".tflite"), "0.5", str(len(model["inputs"])), tmp,
-             *[c["case"] for c in cases]],
-            stderr=subprocess.PIPE, text=True)
-        if run.returncode:
-            return worst, [run.stderr.strip()]
+        write_inputs(inputs, model, cases, directory)
+        failure = run_reference(golden_run, model, cases, path, directory)
+        if failure is not None:
+            return worst, [failure]
         for case in cases:
             for k in range(len(model["outputs"])):
                 ratio, failure = check_output(model, case, k, directory)

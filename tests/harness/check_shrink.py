@@ -104,6 +104,29 @@ def check_way(halcyon, folder, fault, way):
     require(f"executed in another way ({way})" in out, "explain does not name", way, "\n", out)
 
 
+MUST_FAIL = """
+rows = Input("rows", "TENSOR_INT32", "{3}")
+table = Input("table", "TENSOR_FLOAT32", "{4, 5}")
+row, relu = Internal("row", "TENSOR_FLOAT32", "{3, 5}"), Output("relu", "TENSOR_FLOAT32", "{3, 5}")
+model = Model().Operation("EMBEDDING_LOOKUP", rows, table).To(row).Operation("RELU", row).To(relu)
+Example({rows: [1, 9, 0], table: [1.0] * 20, relu: [0.0] * 15}, model=model).ExpectFailure().DisableLifeTimeVariation()
+"""
+
+
+def check_must_fail(halcyon, folder):
+    """A request that must fail, by an index that is too large."""
+    target = "sim:cpu?fault=failure-as-success"
+    path, small = f"{folder}/must_fail.mod.py", f"{folder}/small_must_fail.mod.py"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(MUST_FAIL)
+    n, size, structure, _, _, text = shrink(halcyon, path, target, small)
+    require(n == 1 and size <= 15, f"{n} operations, {size} elements:\n", text)
+    require(structure == "violation to reject EMBEDDING_LOOKUP(TENSOR_INT32)", structure)
+    require("ExpectFailure()" in text and "{lookups: [0, 1, 0]" in text, text)
+    require([v for _, v in verdicts(halcyon, folder, target, "run", small)] == ["violation"], "conforms\n", text)
+    require(not verdicts(halcyon, folder, "golden", "run", small), "fails on golden\n", text)
+
+
 def check_budget(halcyon, folder):
     target = "sim:cpu?fault=last-tap-dropped"
     path = f"{folder}/budget.mod.py"
@@ -140,12 +163,21 @@ def check_buckets(halcyon, folder):
     require(n == 0, "--no-shrink writes buckets")
 
 
+def check_shared_cause(halcyon, folder):
+    """A mistake of several operations has one bucket."""
+    db = f"{folder}/shared.db"
+    run(halcyon, "random", "-d", "sim:cpu?fault=activation-lost", "--no-probe", "--op", "ADD,CONV_2D,MAX_POOL_2D,SUB",
+        "--types", "TENSOR_FLOAT32", "--ops", "1-1", "--count", "60", "--db", db, "-q")
+    rows = sqlite3.connect(db).execute("SELECT bucket, count(*) FROM failures GROUP BY 1").fetchall()
+    require(len(rows) == 1 and rows[0][0] == "fail ADD, CONV_2D, MAX_POOL_2D, SUB(TENSOR_FLOAT32; activation): activation-ignored", rows)
+
+
 def main():
     halcyon = sys.argv[1]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOME"] = folder
-        checks = [(check_case, case) for case in CASES] + [(check_way, way) for way in WAYS] + [(check_budget, ()), (check_buckets, ())]
+        checks = [(check_case, case) for case in CASES] + [(check_way, way) for way in WAYS] + [(check, ()) for check in (check_must_fail, check_budget, check_buckets, check_shared_cause)]
         for check, arguments in checks:
             try:
                 check(halcyon, folder, *arguments)

@@ -169,10 +169,15 @@ def sums():
     conv_mistake("layout-flipped", conv(image.transpose(0, 2, 3, 1), one, few, (4, 4), (0, 0)).transpose(0, 3, 1, 2),
                  image, one, few)
     deep, taps, six = values(1, 4, 4, 3), values(1, 3, 3, 6), values(6)
+    nchw = values(1, 4, 3, 5)
+    as_nhwc = conv(nchw.reshape(1, 3, 5, 4), one[:2], few[:2], (3, 5), (0, 0)).reshape(1, 2, 3, 5)
+    mistake("layout-flipped", "CONV_2D", [real(nchw), real(one[:2]), real(few[:2])] + scalars(1, 1, 1, 0, True),
+            real(as_nhwc))
     mistake("multiplier-order", "DEPTHWISE_CONV_2D", [real(deep), real(taps), real(six)] + scalars(1, 1, 1, 2, 0),
             real(conv(deep, taps, six, (4, 4), (1, 1), channel=lambda o, k: o % 3)))
     grouped, parts, four = values(1, 4, 4, 4), values(4, 2, 2, 2), values(4)
-    for name, channel in (("groups-interleaved", lambda o, k: 2 * k + o // 2),
+    for name, channel in (("groups-ignored", lambda o, k: k),
+                          ("groups-interleaved", lambda o, k: 2 * k + o // 2),
                           ("groups-reversed", lambda o, k: 2 - o // 2 * 2 + k)):
         mistake(name, "GROUPED_CONV_2D", [real(grouped), real(parts), real(four)] + scalars(2, 1, 1, 2, 0, False),
                 real(conv(grouped, parts, four, (3, 3), (0, 0), channel=channel)))
@@ -194,6 +199,7 @@ def places():
     conv_mistake("lanes-repeated", np.repeat(flat[::4], 4).reshape(y.shape), x, w, b)
     conv_mistake("not-written", 0 * y, x, w, b)
     conv_mistake("index-left-out", y * [1, 0], x, w, b)
+    conv_mistake("index-not-written", np.where([True, False], y, values(*y.shape) + .3), x, w, b)
     conv_mistake("rest-left-out", np.where(np.arange(y.size) < 20, flat, 0).reshape(y.shape), x, w, b)
     conv_mistake("negated", -y, x, w, b)
     tail = flat.copy()
@@ -237,6 +243,17 @@ def precision():
 
 # ---- quantisation
 
+def saturating(x, w, b):
+    """The sums of a convolution with padding of 1, each term added in 16 bits."""
+    y = np.zeros((1, 6, 7, 2)) + np.clip(b, -2**15, 2**15 - 1)
+    for _, r, c, o in np.ndindex(y.shape):
+        for i, j, k in np.ndindex(3, 3, 2):
+            if 0 <= r + i - 1 < 6 and 0 <= c + j - 1 < 7:
+                y[0, r, c, o] = np.clip(y[0, r, c, o] + x[0, r + i - 1, c + j - 1, k] * w[o, i, j, k],
+                                        -2**15, 2**15 - 1)
+    return y
+
+
 def quantisation():
     q, f, bias = random.randint(0, 256, (1, 6, 7, 2)), random.randint(0, 256, (2, 3, 3, 2)), random.randint(
         -3000, 3000, 2)
@@ -274,6 +291,16 @@ def quantisation():
     quantised("input-zero-point", stored(result(x=q * sx), so, zo))
     quantised("scales-exchanged", stored(result(x=(q - zw) * sw, w=(f - zx) * sx), so, zo))
     quantised("scale-of-other-input", stored(result(w=(f - zx) * sx, b=bias * sx * sx), so, zo))
+    small = bias // 30
+    mistake("bias-scale", "CONV_2D", inputs()[:2] + [tensor("I32", small, f"*{product:.9g}@0")] + scalars(1, 1, 1, 0),
+            tensor("U8", stored(result(b=small * so), so, zo), f"*{so}@{zo}"))
+    units = conv(q - zx, f - zw, bias, (6, 7), (1, 1))
+    quantised("accumulator-16-bit", stored(((units + 2**15) % 2**16 - 2**15) * sx * sw, so, zo))
+    quantised("accumulator-16-bit", stored(saturating(q - zx, f - zw, bias) * sx * sw, so, zo))
+    average_inputs = [tensor("U8", q, f"*{sx}@{zx}")]
+    windows = np.stack([q[:, i:i + 5, j:j + 6] - zx for i, j in np.ndindex(2, 2)])
+    mistake("divided-first", "AVERAGE_POOL_2D", average_inputs + scalars(2, 1, 1, 2, 2, 0),
+            tensor("U8", np.trunc(windows / 4).sum(0) + zx, f"*{sx}@{zx}"))
     quantised("activation-on-stored", np.clip(right, 0, 6), activation=3)
     channels, few = random.randint(-127, 128, (2, 3, 3, 2)), random.randint(-3000, 3000, 2)
     mistake("scale-of-channel-0", "CONV_2D",
@@ -315,6 +342,11 @@ def others():
     table = values(4, 4)
     mistake("pairs-exchanged", "PAD", [real(table), integers([[1, 2], [0, 3]])],
             real(np.pad(table, ((2, 1), (3, 0)))))
+    codes, around = random.randint(0, 256, (3, 3)), integers([[1, 2], [0, 3]])
+    for name, value, wrong in ("padding-zero-point", None, 0), ("pad-value", 150, 22), ("pad-value", 200, 72):
+        mistake(name, "PAD" if value is None else "PAD_V2",
+                [tensor("U8", codes, "*0.5@128"), around] + ([] if value is None else scalars(value)),
+                tensor("U8", np.pad(codes, ((1, 2), (0, 3)), constant_values=wrong), "*0.5@128"))
     mistake("list-reversed", "SLICE", [real(table), integers([0, 2]), integers([2, 2])], real(table[2:, :2]))
     mistake("list-ignored", "SLICE", [real(table), integers([1, 2]), integers([2, 2])], real(table[:2, :2]))
     mistake("mask-ignored", "STRIDED_SLICE",

@@ -8,6 +8,7 @@
 #include "harness/explain/explain.h"
 #include "harness/explain/hypotheses.h"
 #include "harness/explain/pattern.h"
+#include "harness/explain/similar.h"
 #include "harness/explain/terms.h"
 #include "tests/support/check_main.h"
 
@@ -69,7 +70,7 @@ START_TEST(each_mistake_is_named)
 
     begin(m, false);
     ck_assert_msg(s.n_wrong > 0, "%s: the results are right", m->mistake);
-    ck_assert_int_eq(hypotheses_try(&s, &f, &w), 0);
+    ck_assert_int_eq(hypotheses_try(&s, NULL, &f, &w), 0);
     for (int i = 0; i < f.n; i++)
         text_append(all, sizeof all, "%s%s (%s): %zu of %zu, contradicted by %zu", i ? "; " : "",
                     f.best[i].hypothesis->name, f.best[i].note, f.best[i].explained, s.n_wrong,
@@ -89,7 +90,7 @@ START_TEST(a_right_driver_has_none)
         struct why w;
         begin(&mistakes[i], true);
         ck_assert_uint_eq(s.n_wrong, 0);
-        ck_assert_int_eq(hypotheses_try(&s, &f, &w), 0);
+        ck_assert_int_eq(hypotheses_try(&s, NULL, &f, &w), 0);
         ck_assert_int_eq(f.n, 0);
         end();
     }
@@ -109,6 +110,63 @@ START_TEST(every_hypothesis_has_a_mistake)
             text_append(missing, sizeof missing, " %s", h->name);
     }
     ck_assert_msg(!missing[0], "no mistake for%s", missing);
+}
+END_TEST
+
+/* ---- similar cases: several hypotheses explain these cases on a device with the fault */
+
+static const struct {
+    const char *target, *mistake;
+    struct one_op op;
+} ties[] = {
+    { "sim:cpu?fault=dilation-ignored",
+      "dilation-ignored",
+      { .op = "CONV_2D",
+        .in = { "F32[1,1,1,1]: 1", "F32[1,1,2,1]: 1 0", "F32[1]: 0", "INT32: 1", "INT32: 1",
+                "INT32: 1", "INT32: 0", "BOOL: 0", "INT32: 2", "INT32: 1" },
+        .out = "F32[1,1,1,1]: 1" } },
+    { "sim:cpu?fault=requantise-truncates",
+      "truncation",
+      { .op = "ADD",
+        .in = { "U8[1]*1@0: 1", "U8[1]*0.5@0: 1", "INT32: 0" },
+        .out = "U8[1]*0.38@0: 3" } },
+};
+
+static struct hypothesis_results explain_on(struct target *t)
+{
+    const struct on_target on = { .t = t };
+    struct hypothesis_results f;
+    struct similar similar;
+    struct why w;
+
+    similar_begin(&similar, &s, &on);
+    ck_assert_int_eq(hypotheses_try(&s, t ? &similar : NULL, &f, &w), 0);
+    similar_end(&similar);
+    return f;
+}
+
+START_TEST(similar_cases_decide)
+{
+    const struct mistake m = { ties[_i].mistake, ties[_i].op };
+    struct target *t;
+    struct why w = { 0 };
+
+    ck_assert_msg(target_open(ties[_i].target, NULL, &t, &w) == 0, "%s", w.text);
+    begin(&m, false);
+    struct hypothesis_results f = explain_on(NULL);
+    ck_assert_int_gt(f.n, 1);
+    ck_assert_msg(has(&f, m.mistake) && strcmp(f.best[0].hypothesis->name, m.mistake) != 0,
+                  "the case alone is explained by %s", f.best[0].hypothesis->name);
+    f = explain_on(t);
+    ck_assert_msg(!strcmp(f.best[0].hypothesis->name, m.mistake), "%s: %u of %u",
+                  f.best[0].hypothesis->name, f.best[0].similar, f.similar);
+    ck_assert_uint_eq(f.best[0].similar, f.similar);
+    ck_assert_uint_ge(f.similar, 24);
+    ck_assert_uint_gt(f.similar_wrong, 0);
+    for (int i = 1; i < f.n; i++)
+        ck_assert_uint_lt(hypothesis_rank(&f.best[i]), hypothesis_rank(&f.best[0]));
+    end();
+    target_free(t);
 }
 END_TEST
 
@@ -189,6 +247,7 @@ Suite *explain_suite(void)
     TCase *t = tcase_create("all");
 
     tcase_add_loop_test(t, each_mistake_is_named, 0, COUNT(mistakes));
+    tcase_add_loop_test(t, similar_cases_decide, 0, COUNT(ties));
     tcase_add_test(t, every_hypothesis_has_a_mistake);
     tcase_add_test(t, a_right_driver_has_none);
     tcase_add_test(t, terms_sum_to_the_result);

@@ -123,6 +123,58 @@ START_TEST(an_input_without_elements_is_made_by_slice)
 }
 END_TEST
 
+/* while (x >= 0) x = x - 1, from 4 on: the condition is computed 6 times, the body 5 times. */
+START_TEST(the_last_turn_of_a_loop_is_kept)
+{
+    static const struct {
+        uint64_t call;
+        float x;
+    } kept[][4] = { { { 1, 4 }, { 2, 3 }, { 4, 1 }, { 6, -1 } },
+                    { { 1, 4 }, { 2, 3 }, { 4, 1 }, { 5, 0 } } };
+    struct arena *a = arena_new(0);
+    struct build s;
+    struct parts all;
+    struct why w = { 0 };
+    float from = 4;
+    uint32_t n[2] = { 0, 0 };
+
+    build_init(&s, 3);
+    uint32_t cond = build_subgraph(&s, 1), body = build_subgraph(&s, 2);
+    uint32_t x = build_operand(&s, LIFE_INPUT, DT_F32, DIMS(1));
+    uint32_t y = build_operand(&s, LIFE_OUTPUT, DT_F32, DIMS(1));
+    OPERATION(&s, "WHILE", IDS(cond, body, x), IDS(y));
+    struct tensor given = s.graph->operand[x].tensor, result = s.graph->operand[y].tensor;
+    given.data = &from;
+    for (uint32_t g = 1; g < 3; g++) {
+        build_graph(&s, g);
+        x = build_operand(&s, LIFE_INPUT, DT_F32, DIMS(1));
+        uint32_t by = build_constant(&s, DT_F32, DIMS(1), &(float){ g == 2 });
+        uint32_t act = build_int(&s, 0);
+        y = build_operand(&s, LIFE_OUTPUT, g == 1 ? DT_B8 : DT_F32, DIMS(1));
+        if (g == 1)
+            OPERATION(&s, "GREATER_EQUAL", IDS(x, by), IDS(y));
+        else
+            OPERATION(&s, "SUB", IDS(x, by, act), IDS(y));
+    }
+    build_graph(&s, 0);
+    model_count_consumers(&s.model);
+    const struct example whole = {
+        .name = "loop", .model = s.model, .in = &given, .expected = &result, .since = "UNKNOWN"
+    };
+
+    ck_assert_msg(parts_find(&whole, a, &all, &w) == 0, "%s", w.text);
+    ck_assert_uint_eq(all.n_bodies, 8);
+    for (uint32_t i = 0; i < all.n_bodies; i++) {
+        const struct body_call *call = &all.body[i];
+        const uint32_t g = call->graph - 1, k = n[g]++;
+        ck_assert_uint_eq(call->call, kept[g][k].call);
+        ck_assert_float_eq(*(const float *) call->in[0].data, kept[g][k].x);
+    }
+    build_done(&s);
+    arena_free(a);
+}
+END_TEST
+
 static struct check_result judge(const char *uri)
 {
     struct check c;
@@ -579,6 +631,7 @@ Suite *per_op_check_suite(void)
 
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, models_are_split_into_operations);
+    tcase_add_test(t, the_last_turn_of_a_loop_is_kept);
     tcase_add_test(t, an_input_without_elements_is_made_by_slice);
     tcase_add_test(t, operations_are_compared_too);
     tcase_add_test(t, a_failing_operation_is_the_verdict);

@@ -3,7 +3,7 @@
 the changes that `halcyon random` finds and those for which it names the right operation.
 
     mutate.py BUILD [--seed S] [--count N] [--vendor N] [--graphs N] [--inputs N] [--corpus] [--family F]
-              [--minutes N] [--jobs N]
+              [--minutes N] [--jobs N] [--buckets] [--pairs N] [--keep FOLDER]
 
 BUILD is a release build with harness/halcyon and tests/mutation/outputs.  --count automatic mutants are drawn from the
 seed, as evenly as possible from each family (a source file of kernels); --vendor hand-written bugs are drawn from
@@ -18,7 +18,8 @@ vendor/*.bugs (0: none; all: all).  A mutant is
                 computes other bits, which the definition or the error bound allows,
     equivalent  (or unseen) otherwise.
 
-Only the changed file is compiled; its object precedes the libraries of the build on the linker's command line.
+Only the changed files are compiled; their objects precede the libraries of the build on the linker's command line.
+With --buckets the failures of the mutants that are found are shrunk and counted, too: buckets.py.
 """
 import argparse
 import collections
@@ -34,6 +35,7 @@ import tempfile
 import threading
 import time
 
+import buckets
 import operators
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -48,11 +50,14 @@ HELPERS = {
                        "float_recurrent", "float_detection"],
     "float_cell": ["float_recurrent"],
     "float_boxes": ["float_detection", "float_postprocessing"],
-    "half": ["float_elementwise", "float_axis", "float_matrix", "float_window"],
+    "half": ["float_elementwise", "float_axis", "float_matrix", "float_window", "float_region", "float_recurrent",
+             "float_detection"],
     "kernel": ["fixed_elementwise", "fixed_window", "fixed_table", "common_integer", "float_window",
                "float_elementwise", "float_axis"],
     "xnnpack": ["float_window", "float_matrix"],
 }
+# The second one runs drivers in processes of their own, also to blame an operation of a crash, and to shrink.
+HALCYON = ("harness/halcyon", "sim/halcyon-driver-host")
 NOT_MUTATED = {"kernel_tables", "record_kernels"}  # tables, and calls of the reference's functions
 
 
@@ -93,6 +98,7 @@ class Mutant:
         self.name, self.kind, self.family, self.ops = name, kind, family, ops
         self.start, self.end, self.new = start, end, new
         self.result, self.blamed, self.detail = None, False, ""
+        self.sorted = None  # buckets.Sorted, with --buckets
 
     def describe(self, sources):
         text, path = sources.text[self.family], sources.path[self.family].relative_to(ROOT)
@@ -192,7 +198,7 @@ class Builder:
         self.build = build
         database = json.loads((build / "compile_commands.json").read_text())
         self.compile = {pathlib.Path(build, e["file"]).resolve(): shlex.split(e["command"]) for e in database}
-        self.link = {program: self.link_command(program) for program in ("harness/halcyon", "tests/mutation/outputs")}
+        self.link = {program: self.link_command(program) for program in (*HALCYON, "tests/mutation/outputs")}
 
     def link_command(self, program):
         out = subprocess.run(["ninja", "-C", self.build, "-t", "commands", program], capture_output=True, text=True)
@@ -200,9 +206,9 @@ class Builder:
             die(f"ninja knows no {program}: {out.stderr.strip()}")
         return shlex.split(out.stdout.strip().splitlines()[-1])
 
-    def compile_file(self, source, changed, folder):
+    def compile_file(self, source, changed):
         command = list(self.compile[source])
-        command[command.index("-o") + 1] = str(folder / "mutant.o")
+        command[command.index("-o") + 1] = str(changed.with_suffix(".o"))
         command[command.index("-c") + 1] = str(changed)
         for flag in ("-MQ", "-MF"):
             at = command.index(flag)
@@ -215,11 +221,14 @@ class Builder:
         command = list(self.link[program])
         at = command.index("-o") + 1
         command[at] = str(folder / pathlib.Path(program).name)
-        command.insert(at + 1, str(folder / "mutant.o"))
+        command[at + 1:at + 1] = sorted(map(str, folder.glob("*.o")))
         done = subprocess.run(command, cwd=self.build, capture_output=True, text=True)
         if done.returncode:
             die(f"cannot link {program}: {done.stderr[-2000:]}")
         return command[at]
+
+    def link_halcyon(self, folder):
+        return [self.link_program(program, folder) for program in HALCYON][0]
 
 
 class Runner:
@@ -257,16 +266,28 @@ class Runner:
         return any(self.run_outputs(program, mutant.family, target, self.digests_of(mutant.family, target))
                    for target in devices_of(mutant.family))
 
+    def compile_mutants(self, mutants, folder):
+        """Compiles the sources with these changes.  False: one of them does not compile."""
+        for family in sorted({m.family for m in mutants}):
+            text = self.sources.text[family]
+            for m in sorted((m for m in mutants if m.family == family), key=lambda m: -m.start):
+                text = text[:m.start] + m.new + text[m.end:]
+            changed = folder / f"{family}.c"
+            changed.write_text(text)
+            if not self.builder.compile_file(self.sources.path[family], changed):
+                return False
+        return True
+
     def judge(self, mutant):
-        text = self.sources.text[mutant.family]
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            changed = folder / "mutant.c"
-            changed.write_text(text[:mutant.start] + mutant.new + text[mutant.end:])
-            if not self.builder.compile_file(self.sources.path[mutant.family], changed, folder):
+            if not self.compile_mutants([mutant], folder):
                 mutant.result = "unviable"
                 return mutant
-            finding = self.first_finding(mutant, self.builder.link_program("harness/halcyon", folder))
+            halcyon = self.builder.link_halcyon(folder)
+            finding = self.first_finding(mutant, halcyon)
+            if finding and self.options.buckets:
+                mutant.sorted = self.sort_failures([mutant], halcyon)
             if finding:
                 mutant.result = "found"
                 # "blamed": the operation that fails alone, where the harness has looked for it
@@ -276,7 +297,7 @@ class Runner:
             elif not self.is_visible(mutant, folder):
                 mutant.result = "equivalent"
             else:
-                mutant.detail = self.find_wrong(mutant, folder / "halcyon")
+                mutant.detail = self.find_wrong(mutant, halcyon)
                 mutant.result = "survived" if mutant.detail else "tolerated"
         return mutant
 
@@ -284,24 +305,44 @@ class Runner:
         """The first model of one operation that does not conform; "" if there is none."""
         ops = mutant.ops if mutant.ops != ["*"] else self.sources.ops[mutant.family]
         for op in ops:
-            models = ["--no-probe", "--op", op, "--ops", "1-1", "--count", str(self.options.inputs // len(ops) + 1)]
+            models = ["--no-probe", "--op", op, "--ops", "1-1", "--count", str(self.options.inputs // len(ops) + 1),
+                      "--timeout", "3", "-j", "1"]
             for target in devices_of(mutant.family):
                 bad = self.run_graphs(mutant, halcyon, [*models, "--seed", "20260", "-d", target])
                 if bad:
                     return f"but {bad['case']}: {bad['verdict']}"
         return ""
 
+    def graphs_for(self, mutants):
+        """The random graphs, and the devices that they are run on."""
+        graphs = ["--count", str(self.options.graphs), "--seed", str(self.options.graph_seed), "--timeout", "3", "-j", "1"]
+        for target in sorted({target for m in mutants for target in devices_of(m.family)}):
+            graphs += ["-d", target]
+        return graphs
+
+    def sort_failures(self, mutants, halcyon):
+        folder = pathlib.Path(self.options.keep or pathlib.Path(halcyon).parent)
+        database = folder / ("+".join(f"{m.family}-{m.name}-{m.start}" for m in mutants).replace(" ", "-") + ".db")
+        database.unlink(missing_ok=True)
+        return buckets.Sorted([halcyon, "random", *self.graphs_for(mutants)], database)
+
+    def sort_pair(self, pair):
+        """The buckets of two mutants at once that have failures of both."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            if not self.compile_mutants(pair, folder):
+                die(f"does not compile: {' and '.join(m.describe(self.sources) for m in pair)}")
+            both = self.sort_failures(pair, self.builder.link_halcyon(folder))
+            return pair, buckets.mixed_buckets(pair, both)
+
     def first_finding(self, mutant, halcyon):
         """The first verdict that does not conform, in the order of the cases; None: there is none."""
-        graphs = ["--count", str(self.options.graphs), "--seed", str(self.options.graph_seed)]
-        for target in devices_of(mutant.family):
-            graphs += ["-d", target]
-        return self.run_graphs(mutant, halcyon, graphs)
+        return self.run_graphs(mutant, halcyon, self.graphs_for([mutant]))
 
     def run_graphs(self, mutant, halcyon, graphs):
         folder = pathlib.Path(halcyon).parent
-        command = [halcyon, "random", *graphs, "--max-failures", "5", "--timeout", "3", "-j", "1", "--json",
-                   "--no-shrink", "--db", str(folder / "mutant.db")]
+        command = [halcyon, "random", *graphs, "--max-failures", "5", "--json", "--no-shrink", "--db",
+                   str(folder / "mutant.db")]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=folder)
         except subprocess.TimeoutExpired:
@@ -372,11 +413,19 @@ def parse():
     p.add_argument("--minutes", type=float, default=600, help="begin no more mutants after this time, half of it for "
                    "each kind")
     p.add_argument("--jobs", type=int, default=2)
+    p.add_argument("--buckets", action="store_true", help="also shrink the failures of the mutants that are found, and "
+                   "count their buckets: up to two minutes for each")
+    p.add_argument("--pairs", type=int, default=0, help="with --buckets: run so many pairs of mutants at once")
+    p.add_argument("--keep", type=pathlib.Path, help="with --buckets: the folder for the databases")
     return p.parse_args()
 
 
 def main():
     options, sources = parse(), Sources()
+    if (options.pairs or options.keep) and not options.buckets:
+        die("--pairs and --keep require --buckets")
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
     if options.family and options.family not in sources.path:
         die(f"no family {options.family}; there are {', '.join(sources.path)}")
     families = [options.family] if options.family else list(sources.path)
@@ -394,12 +443,19 @@ def main():
             die("do not compile: " + ", ".join(broken))
         drawn = run_all(runner, automatic(sources, families, options.seed, 10 ** 9), options.jobs, options.count,
                         seconds)
+        found = [m for m in known + drawn if m.sorted]
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            pairs = list(pool.map(runner.sort_pair, buckets.choose_pairs(found, options.seed, options.pairs)))
     print(f"seed {options.seed}, {options.graphs} graphs of seed {options.graph_seed} for each mutant, "
           f"{options.inputs} models of one operation{', the corpus' if options.corpus else ''}")
     for title, mutants in (("automatic", drawn), ("vendor bugs", known)):
         if mutants:
             print_table(title, mutants)
             print_lists(mutants, sources)
+    if found:
+        buckets.print_buckets(found)
+    if pairs:
+        buckets.print_pairs(pairs)
 
 
 if __name__ == "__main__":

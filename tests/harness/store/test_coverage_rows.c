@@ -7,59 +7,8 @@
 #include <unistd.h>
 
 #include "harness/store/results.h"
+#include "tests/harness/store/results_file.h"
 #include "tests/support/check_main.h"
-
-static char folder[] = "/tmp/halcyon-test-XXXXXX";
-static char path[64];
-
-static void make_folder(void)
-{
-    strcpy(folder, "/tmp/halcyon-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/r.db", folder);
-}
-
-static void remove_folder(void)
-{
-    char name[80];
-    static const char *const ending[] = { "", "-wal", "-shm", "-journal" };
-    for (int i = 0; i < COUNT(ending); i++) {
-        snprintf(name, sizeof name, "%s%s", path, ending[i]);
-        unlink(name);
-    }
-    rmdir(folder);
-}
-
-static const struct run_row run = { .kind = "random",
-                                    .command = "halcyon random -d golden",
-                                    .options = "{\"seed\":\"7\"}",
-                                    .judge = "bound",
-                                    .n_cases = 1000 };
-static const struct target_row targets[] = {
-    { "golden", "golden", "1", "CPU", "fl8" },
-    { "sim:cpu?fault=nan", "cpu", "1", "CPU", "1.3" },
-};
-
-static struct results *open_new(void)
-{
-    struct results *r;
-    struct why w;
-    ck_assert_msg(results_open(path, RESULTS_WRITE, &r, &w) == 0, "%s", w.text);
-    return r;
-}
-
-static int64_t query_int(const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *s;
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
-    int64_t answer = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    sqlite3_close(db);
-    return answer;
-}
 
 /* What has been counted, by target: "CONV_2D ran not_run", then "CONV_2D > RELU ran not_run". */
 static char counted_text[400];
@@ -79,7 +28,7 @@ static const char *counted(const char *uris)
     struct coverage_filter filter = { .targets = uris };
     struct results *r;
     struct why w;
-    ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
+    ck_assert_int_eq(results_open(results_path, RESULTS_READ, &r, &w), 0);
     ck_assert_int_eq(results_read_coverage(r, &filter, c, &w), 0);
     results_close(r);
     counted_text[0] = 0;
@@ -108,10 +57,10 @@ START_TEST(executed_cases_are_counted)
 {
     static const char conv[] = "CONV_2D\timplicit padding\tTENSOR_FLOAT32\t4\tnchw=true\tzeros\n"
                                "RELU\t\tTENSOR_FLOAT32\t4\t\tcomputed\nCONV_2D\tRELU\n";
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     char target[2][100];
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     write_counted(r, 0, VERDICT_PASS, VERDICT_UNSUPPORTED, conv);
     write_counted(r, 1, VERDICT_CRASH, VERDICT_REFUSED, conv);
     write_counted(r, 2, VERDICT_WAIVED, VERDICT_WAIVED, conv); /* skipped; expected unsupported */
@@ -119,17 +68,17 @@ START_TEST(executed_cases_are_counted)
     write_counted(r, 4, VERDICT_PASS, VERDICT_PASS, NULL);
     results_close(r);
     for (int i = 0; i < 2; i++)
-        snprintf(target[i], sizeof target[i], "[\"%s\"]", targets[i].uri);
+        snprintf(target[i], sizeof target[i], "[\"%s\"]", results_file_targets[i].uri);
     ck_assert_str_eq(counted(target[0]), "CONV_2D 2 0\nRELU 2 0\nCONV_2D > RELU 2 0\n");
     ck_assert_str_eq(counted(target[1]), "CONV_2D 0 3\nRELU 1 3\nCONV_2D > RELU 0 3\n");
     ck_assert_str_eq(counted(NULL), "CONV_2D 2 3\nRELU 3 3\nCONV_2D > RELU 2 3\n");
     /* a run that is resumed adds to its rows */
-    ck_assert_int_eq(query_int("SELECT count(*) FROM coverage"), 5);
-    ck_assert_int_eq(results_open(path, RESULTS_WRITE, &r, &w), 0);
-    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM coverage"), 5);
+    ck_assert_int_eq(results_open(results_path, RESULTS_WRITE, &r, &w), 0);
+    ck_assert_int_eq(results_resume_run(r, &results_file_run, results_file_targets, 2, &w), 1);
     write_counted(r, 5, VERDICT_PASS, VERDICT_PASS, conv);
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM coverage"), 5);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM coverage"), 5);
     ck_assert_str_eq(counted(target[0]), "CONV_2D 3 0\nRELU 3 0\nCONV_2D > RELU 3 0\n");
 }
 END_TEST
@@ -137,46 +86,48 @@ END_TEST
 /* Counts are in the transaction of their cases: a process that is killed loses both or none. */
 START_TEST(coverage_is_committed_with_its_cases)
 {
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     for (int i = 0; i < 3; i++) {
         write_counted(r, (uint64_t) i, VERDICT_PASS, VERDICT_PASS,
                       "RELU\t\tTENSOR_FLOAT32\t4\t\tzeros\nRELU\tRELU\n");
         if (i < 2)
             ck_assert_int_eq(results_commit(r, &w), 0);
         /* others see what is committed */
-        ck_assert_int_eq(query_int("SELECT count(*) FROM cases"), i < 2 ? i + 1 : 2);
-        ck_assert_int_eq(query_int("SELECT sum(ran) FROM coverage"), i < 2 ? 2 * (i + 1) : 4);
-        ck_assert_int_eq(query_int("SELECT sum(ran) FROM neighbours"), i < 2 ? 2 * (i + 1) : 4);
+        ck_assert_int_eq(results_file_int("SELECT count(*) FROM cases"), i < 2 ? i + 1 : 2);
+        ck_assert_int_eq(results_file_int("SELECT sum(ran) FROM coverage"),
+                         i < 2 ? 2 * (i + 1) : 4);
+        ck_assert_int_eq(results_file_int("SELECT sum(ran) FROM neighbours"),
+                         i < 2 ? 2 * (i + 1) : 4);
     }
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT sum(ran) FROM coverage"), 6);
+    ck_assert_int_eq(results_file_int("SELECT sum(ran) FROM coverage"), 6);
 }
 END_TEST
 
 START_TEST(parts_of_coverage_are_summed_up)
 {
     enum { COMMITS = 300, LINES = 100 };
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     char lines[LINES * 80] = "";
     for (int i = 0; i < LINES; i++)
         snprintf(lines + strlen(lines), 80, "CONV_2D\tform\tTENSOR_FLOAT32\t4\tstride=%d\tzeros\n",
                  i);
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     for (uint64_t i = 0; i < COMMITS; i++) {
         write_counted(r, i, VERDICT_PASS, VERDICT_REFUSED, lines);
         ck_assert_int_eq(results_commit(r, &w), 0);
     }
-    int parts = (int) query_int("SELECT count(*) FROM coverage_parts");
+    int parts = (int) results_file_int("SELECT count(*) FROM coverage_parts");
     ck_assert_msg(parts > 2 && parts < 2 * COMMITS, "%d parts", parts);
-    ck_assert_int_eq(query_int("SELECT sum(ran) FROM coverage"), LINES * COMMITS);
-    ck_assert_int_eq(query_int("SELECT sum(not_run) FROM coverage"), LINES * COMMITS);
+    ck_assert_int_eq(results_file_int("SELECT sum(ran) FROM coverage"), LINES * COMMITS);
+    ck_assert_int_eq(results_file_int("SELECT sum(not_run) FROM coverage"), LINES * COMMITS);
     ck_assert_int_eq(results_finish_run(r, 1, &w), 0);
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM coverage_parts"), 2);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM coverage WHERE ran + not_run = 300"),
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM coverage_parts"), 2);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM coverage WHERE ran + not_run = 300"),
                      2 * LINES);
 }
 END_TEST
@@ -210,7 +161,7 @@ Suite *coverage_rows_suite(void)
 {
     TCase *t = tcase_create("coverage_rows");
 
-    tcase_add_checked_fixture(t, make_folder, remove_folder);
+    tcase_add_checked_fixture(t, results_file_make, results_file_remove);
     tcase_add_test(t, executed_cases_are_counted);
     tcase_add_test(t, coverage_is_committed_with_its_cases);
     tcase_add_test(t, parts_of_coverage_are_summed_up);

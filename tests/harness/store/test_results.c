@@ -13,38 +13,8 @@
 
 #include "harness/store/run_export.h"
 #include "reports/reports.h"
+#include "tests/harness/store/results_file.h"
 #include "tests/support/check_main.h"
-
-static char folder[] = "/tmp/halcyon-test-XXXXXX";
-static char path[64];
-
-static void make_folder(void)
-{
-    strcpy(folder, "/tmp/halcyon-test-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/r.db", folder);
-}
-
-static void remove_folder(void)
-{
-    char name[80];
-    static const char *const ending[] = { "", "-wal", "-shm", "-journal" };
-    for (int i = 0; i < 4; i++) {
-        snprintf(name, sizeof name, "%s%s", path, ending[i]);
-        unlink(name);
-    }
-    rmdir(folder);
-}
-
-static const struct run_row run = { .kind = "random",
-                                    .command = "halcyon random -d golden",
-                                    .options = "{\"seed\":\"7\"}",
-                                    .judge = "bound",
-                                    .n_cases = 3 };
-static const struct target_row targets[] = {
-    { "golden", "golden", "1", "CPU", "fl8" },
-    { "sim:cpu?fault=nan", "cpu", "1", "CPU", "1.3" },
-};
 
 static struct check_result a_fail(void)
 {
@@ -64,14 +34,6 @@ static struct check_result a_fail(void)
                                   .place = "[0,2]",
                                   .operation = "ADD",
                                   .type = "TENSOR_FLOAT32" };
-}
-
-static struct results *open_new(void)
-{
-    struct results *r;
-    struct why w;
-    ck_assert_msg(results_open(path, RESULTS_WRITE, &r, &w) == 0, "%s", w.text);
-    return r;
 }
 
 /* Writes a case of random/v2/s7 with these verdicts; failing ones get a specification. */
@@ -104,7 +66,7 @@ static void run_sql(const char *sql)
 {
     sqlite3 *db;
     char *error = NULL;
-    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_open(results_path, &db), SQLITE_OK);
     ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &error) == SQLITE_OK, "%s", error);
     sqlite3_close(db);
 }
@@ -112,26 +74,13 @@ static void run_sql(const char *sql)
 /* Writes a run that was left after case 0 and one of the two targets of case 1. */
 static void write_killed_run(void)
 {
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     write_case(r, 0, VERDICT_PASS, VERDICT_FAIL);
     write_case(r, 1, VERDICT_PASS, VERDICT_PASS);
     results_close(r);
     run_sql("DELETE FROM verdicts WHERE case_id = 2 AND target = 2");
-}
-
-static int64_t query_int(const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *s;
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
-    int64_t answer = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    sqlite3_close(db);
-    return answer;
 }
 
 START_TEST(cases_are_found)
@@ -140,7 +89,7 @@ START_TEST(cases_are_found)
     struct results *r;
     struct recorded_case f;
     struct why w;
-    ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
+    ck_assert_int_eq(results_open(results_path, RESULTS_READ, &r, &w), 0);
     ck_assert_int_eq(results_find_case(r, "random/v2/s7/i9", &f, &w), 0);
     ck_assert_int_eq(results_find_case(r, "random/v2/s7/i0", &f, &w), 1);
     ck_assert_str_eq(f.spec, "the spec");
@@ -157,29 +106,30 @@ END_TEST
 START_TEST(views_aggregate_verdicts)
 {
     write_killed_run();
-    ck_assert_int_eq(query_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM failures"), 1);
-    ck_assert_int_eq(query_int("SELECT sum(n) FROM totals_by_operation WHERE operation = 'ADD'"),
-                     3);
-    ck_assert_int_eq(query_int("SELECT actual IS NULL AND ratio > 1e300 FROM failures"), 1);
-    ck_assert_int_eq(query_int("SELECT device_ns IS NULL FROM failures"), 1);
+    ck_assert_int_eq(results_file_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM failures"), 1);
+    ck_assert_int_eq(
+        results_file_int("SELECT sum(n) FROM totals_by_operation WHERE operation = 'ADD'"), 3);
+    ck_assert_int_eq(results_file_int("SELECT actual IS NULL AND ratio > 1e300 FROM failures"), 1);
+    ck_assert_int_eq(results_file_int("SELECT device_ns IS NULL FROM failures"), 1);
 }
 END_TEST
 
 START_TEST(verdicts_and_conformance_match_the_list)
 {
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     char sql[160];
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     for (int v = 0; v < VERDICT_COUNT; v++)
         write_case(r, (uint64_t) v, (enum verdict) v, VERDICT_PASS);
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT count(DISTINCT verdict) FROM details"), VERDICT_COUNT);
+    ck_assert_int_eq(results_file_int("SELECT count(DISTINCT verdict) FROM details"),
+                     VERDICT_COUNT);
     for (int v = 0; v < VERDICT_COUNT; v++) {
         snprintf(sql, sizeof sql, "SELECT conforming FROM details WHERE verdict = '%s'",
                  verdict_name[v]);
-        ck_assert_msg(query_int(sql) == verdict_conforming((enum verdict) v), "%s",
+        ck_assert_msg(results_file_int(sql) == verdict_conforming((enum verdict) v), "%s",
                       verdict_name[v]);
     }
 }
@@ -187,58 +137,60 @@ END_TEST
 
 START_TEST(a_case_written_again_is_replaced)
 {
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     write_case(r, 0, VERDICT_FAIL, VERDICT_FAIL);
     write_case(r, 0, VERDICT_PASS, VERDICT_FAIL);
     ck_assert_int_eq(results_commit(r, &w), 0);
     write_case(r, 0, VERDICT_PASS, VERDICT_PASS);
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM cases WHERE spec IS NULL"), 1);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM verdicts"), 2);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM case_operations"), 1);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM failures"), 0);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM cases WHERE spec IS NULL"), 1);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM verdicts"), 2);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM case_operations"), 1);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM failures"), 0);
 }
 END_TEST
 
 START_TEST(a_verdict_is_amended)
 {
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     struct check_result result = a_fail();
     struct verdict_row late = { .result = &result, .printed = "text", .backtrace = "#0 main" };
     struct spec_row spec = { "late spec", 9, NULL };
     result.verdict = VERDICT_VIOLATION;
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     write_case(r, 0, VERDICT_PASS, VERDICT_PASS);
     write_case(r, 1, VERDICT_FAIL, VERDICT_PASS);
     ck_assert_int_eq(results_amend_case(r, 0, 1, &late, &spec, &w), 0);
     ck_assert_int_eq(results_amend_case(r, 1, 1, &late, &spec, &w), 0);
     ck_assert_int_eq(results_amend_case(r, 2, 1, &late, &spec, &w), -1);
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE verdict = 'violation' AND "
-                               "printed = 'text' AND backtrace = '#0 main'"),
-                     2);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM cases WHERE ordinal = 0 AND spec = 'late "
-                               "spec' OR ordinal = 1 AND spec = 'the spec'"),
-                     2);
+    ck_assert_int_eq(
+        results_file_int("SELECT count(*) FROM failures WHERE verdict = 'violation' AND "
+                         "printed = 'text' AND backtrace = '#0 main'"),
+        2);
+    ck_assert_int_eq(
+        results_file_int("SELECT count(*) FROM cases WHERE ordinal = 0 AND spec = 'late "
+                         "spec' OR ordinal = 1 AND spec = 'the spec'"),
+        2);
 }
 END_TEST
 
 START_TEST(junit_has_what_the_driver_printed)
 {
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     struct check_result result = a_fail();
     struct verdict_row late = { .result = &result, .printed = "<a>\nb", .backtrace = "#0 main" };
     struct spec_row spec = { 0 };
     char name[80], text[4000] = "";
     strcpy(result.confirmed, "repeats");
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     write_case(r, 0, VERDICT_PASS, VERDICT_PASS);
     ck_assert_int_eq(results_amend_case(r, 0, 1, &late, &spec, &w), 0);
-    snprintf(name, sizeof name, "%s/j.xml", folder);
+    snprintf(name, sizeof name, "%s/j.xml", results_folder);
     ck_assert_int_eq(export_write_one(r, EXPORT_JUNIT, name, results_run(r), "host", &w), 0);
     results_close(r);
     FILE *file = fopen(name, "r");
@@ -262,10 +214,10 @@ static int see_note(uint32_t target, const char *text, void *user, struct why *w
 
 START_TEST(a_note_is_kept_once)
 {
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     int seen = 0;
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(results_add_note(r, 1, "memory grows", &w), 0);
     ck_assert_int_eq(results_each_note(r, see_note, &seen, &w), 0);
@@ -284,10 +236,11 @@ START_TEST(compared_elements_are_counted_by_target)
 {
     write_killed_run();
     run_sql("UPDATE verdicts SET checked = 9 WHERE case_id = 1 AND target = 2");
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     uint64_t compared[2] = { 0 };
-    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1); /* removes case 1 */
+    ck_assert_int_eq(results_resume_run(r, &results_file_run, results_file_targets, 2, &w),
+                     1); /* removes case 1 */
     write_case(r, 1, VERDICT_PASS, VERDICT_PASS);
     ck_assert_int_eq(results_each_target(r, add_compared, compared, &w), 0);
     ck_assert_uint_eq(compared[0], 4 + 4); /* a_fail() */
@@ -312,14 +265,14 @@ static void count(uint64_t ordinal, uint32_t target, enum verdict v, void *user)
 START_TEST(a_resumed_run_repeats_incomplete_cases)
 {
     write_killed_run();
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
-    struct run_row other = run;
+    struct run_row other = results_file_run;
     struct seen seen = { 0 };
     other.options = "{\"seed\":\"8\"}";
-    ck_assert_int_eq(results_resume_run(r, &other, targets, 2, &w), 0);
-    ck_assert_int_eq(results_resume_run(r, &run, targets, 1, &w), 0);
-    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1);
+    ck_assert_int_eq(results_resume_run(r, &other, results_file_targets, 2, &w), 0);
+    ck_assert_int_eq(results_resume_run(r, &results_file_run, results_file_targets, 1, &w), 0);
+    ck_assert_int_eq(results_resume_run(r, &results_file_run, results_file_targets, 2, &w), 1);
     ck_assert_int_eq(results_run(r), 1);
     ck_assert_int_eq(results_each_verdict(r, count, &seen, &w), 0);
     ck_assert_int_eq(seen.n, 2);
@@ -327,8 +280,8 @@ START_TEST(a_resumed_run_repeats_incomplete_cases)
     write_case(r, 1, VERDICT_PASS, VERDICT_PASS);
     ck_assert_int_eq(results_finish_run(r, 1.5, &w), 0);
     results_close(r);
-    r = open_new();
-    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w),
+    r = results_file_open();
+    ck_assert_int_eq(results_resume_run(r, &results_file_run, results_file_targets, 2, &w),
                      0); /* finished runs are not resumed */
     results_close(r);
 }
@@ -338,10 +291,10 @@ START_TEST(a_failing_case_without_its_spec_was_not_run)
 {
     write_killed_run();
     run_sql("UPDATE cases SET spec = NULL");
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     struct seen seen = { 0 };
-    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1);
+    ck_assert_int_eq(results_resume_run(r, &results_file_run, results_file_targets, 2, &w), 1);
     ck_assert_int_eq(results_each_verdict(r, count, &seen, &w), 0);
     ck_assert_int_eq(seen.n, 0);
     results_close(r);
@@ -353,8 +306,8 @@ END_TEST
 /* 1: the run can be resumed, -1: another process writes it. */
 static int resume(struct why *w)
 {
-    struct results *r = open_new();
-    int resumed = results_resume_run(r, &run, targets, 2, w);
+    struct results *r = results_file_open();
+    int resumed = results_resume_run(r, &results_file_run, results_file_targets, 2, w);
     results_close(r);
     return resumed;
 }
@@ -362,16 +315,16 @@ static int resume(struct why *w)
 START_TEST(a_run_has_one_writer)
 {
     write_killed_run();
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     char text[64];
-    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1);
+    ck_assert_int_eq(results_resume_run(r, &results_file_run, results_file_targets, 2, &w), 1);
     ck_assert_int_eq(resume(&w), -1);
     ck_assert_int_eq(w.code, WHY_INVALID);
     snprintf(text, sizeof text, "run 1 is being written by process %d", (int) getpid());
     ck_assert_msg(strstr(w.text, text), "%s", w.text);
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT owner_pid IS NULL FROM runs"), 1);
+    ck_assert_int_eq(results_file_int("SELECT owner_pid IS NULL FROM runs"), 1);
     ck_assert_int_eq(resume(&w), 1);
 }
 END_TEST
@@ -383,15 +336,15 @@ static void write_owned_run(const char *change)
     pid_t pid = fork();
     if (pid == 0) {
         struct results *r;
-        _exit(results_open(path, RESULTS_WRITE, &r, NULL) == 0 &&
-                      results_resume_run(r, &run, targets, 2, NULL) == 1
+        _exit(results_open(results_path, RESULTS_WRITE, &r, NULL) == 0 &&
+                      results_resume_run(r, &results_file_run, results_file_targets, 2, NULL) == 1
                   ? 0
                   : 1);
     }
     int status;
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
-    ck_assert_int_eq(query_int("SELECT owner_pid FROM runs"), pid);
+    ck_assert_int_eq(results_file_int("SELECT owner_pid FROM runs"), pid);
     run_sql(change);
 }
 
@@ -427,17 +380,17 @@ END_TEST
 START_TEST(a_run_that_was_taken_over_is_left)
 {
     write_killed_run();
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
-    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1);
+    ck_assert_int_eq(results_resume_run(r, &results_file_run, results_file_targets, 2, &w), 1);
     ck_assert_int_eq(results_heartbeat(r, &w), 0);
     run_sql("UPDATE runs SET owner_pid = 1");
     write_case(r, 2, VERDICT_PASS, VERDICT_PASS);
     ck_assert_int_eq(results_finish_run(r, 1, &w), -1);
     ck_assert_msg(strstr(w.text, "another process has taken over run 1"), "%s", w.text);
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM cases WHERE ordinal = 2"), 0);
-    ck_assert_int_eq(query_int("SELECT owner_pid FROM runs"), 1);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM cases WHERE ordinal = 2"), 0);
+    ck_assert_int_eq(results_file_int("SELECT owner_pid FROM runs"), 1);
 }
 END_TEST
 
@@ -514,16 +467,16 @@ START_TEST(version_1_is_read_unchanged)
     char page[96];
     run_sql(version_1);
     run_sql(content_1);
-    ck_assert_msg(results_open(path, RESULTS_READ, &r, &w) == 0, "%s", w.text);
+    ck_assert_msg(results_open(results_path, RESULTS_READ, &r, &w) == 0, "%s", w.text);
     ck_assert_int_eq(results_find_case(r, "random/s7/i0", &f, &w), 1);
     ck_assert_str_eq(f.spec, "the spec");
     ck_assert_str_eq(f.target[0], "sim:cpu?fault=nan");
     recorded_case_done(&f);
     results_close(r);
-    ck_assert_msg(report_write(path, folder, 0, &w) == 0, "%s", w.text);
-    snprintf(page, sizeof page, "%s/index.html", folder);
+    ck_assert_msg(report_write(results_path, results_folder, 0, &w) == 0, "%s", w.text);
+    snprintf(page, sizeof page, "%s/index.html", results_folder);
     ck_assert_int_eq(unlink(page), 0);
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 1);
+    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 1);
 }
 END_TEST
 
@@ -533,18 +486,19 @@ START_TEST(version_1_is_upgraded_when_written)
     struct why w;
     run_sql(version_1);
     run_sql(content_1);
-    r = open_new();
-    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1);
+    r = results_file_open();
+    ck_assert_int_eq(results_resume_run(r, &results_file_run, results_file_targets, 2, &w), 1);
     write_case(r, 1, VERDICT_PASS, VERDICT_HANG);
     ck_assert_int_eq(results_add_note(r, 1, "memory grows", &w), 0);
     ck_assert_int_eq(results_finish_run(r, 1, &w), 0);
     results_close(r);
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 5);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE confirmed IS NULL"), 4);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE replay = 'replay'"), 2);
-    ck_assert_int_eq(query_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM pragma_foreign_key_check"), 0);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM sqlite_schema WHERE name = 'verdicts_1'"), 0);
+    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 5);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM details WHERE confirmed IS NULL"), 4);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM failures WHERE replay = 'replay'"), 2);
+    ck_assert_int_eq(results_file_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    ck_assert_int_eq(
+        results_file_int("SELECT count(*) FROM sqlite_schema WHERE name = 'verdicts_1'"), 0);
 }
 END_TEST
 
@@ -597,8 +551,8 @@ static int failures_of_report(void)
     struct why w;
     size_t size = 0;
     int n = 0;
-    ck_assert_msg(report_write(path, folder, 0, &w) == 0, "%s", w.text);
-    snprintf(page, sizeof page, "%s/index.html", folder);
+    ck_assert_msg(report_write(results_path, results_folder, 0, &w) == 0, "%s", w.text);
+    snprintf(page, sizeof page, "%s/index.html", results_folder);
     FILE *file = fopen(page, "re");
     ck_assert_ptr_nonnull(file);
     while (getline(&line, &size, file) >= 0)
@@ -612,7 +566,7 @@ static int failures_of_report(void)
 /* Passes without a comparison; those with one, of a status or of elements, stay. */
 START_TEST(passes_of_version_3_become_undecided)
 {
-    results_close(open_new());
+    results_close(results_file_open());
     run_sql(as_version_3);
     run_sql(two_runs);
     run_sql("UPDATE verdicts SET verdict = 'pass', checked = 0, replay = NULL, why = CASE case_id "
@@ -620,13 +574,14 @@ START_TEST(passes_of_version_3_become_undecided)
             "WHEN 2 THEN 'undecided: the right number of elements is open' "
             "ELSE 'execution fails, as the example requires' END");
     ck_assert_int_eq(failures_of_report(), 0);
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 3);
-    results_close(open_new());
-    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE verdict = 'undecided' AND "
-                               "conforming AND case_id IN (1, 2)"),
-                     2);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE verdict = 'pass'"), 1);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 3);
+    results_close(results_file_open());
+    ck_assert_int_eq(
+        results_file_int("SELECT count(*) FROM details WHERE verdict = 'undecided' AND "
+                         "conforming AND case_id IN (1, 2)"),
+        2);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM details WHERE verdict = 'pass'"), 1);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM pragma_foreign_key_check"), 0);
 }
 END_TEST
 
@@ -638,31 +593,32 @@ START_TEST(names_of_version_3_get_their_options)
     struct results *r;
     struct recorded_case f;
     struct why w;
-    results_close(open_new());
+    results_close(results_file_open());
     run_sql(as_version_3);
     run_sql(two_runs);
-    ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
+    ck_assert_int_eq(results_open(results_path, RESULTS_READ, &r, &w), 0);
     ck_assert_int_eq(results_find_case(r, "random/s7/i0", &f, &w), -1);
     ck_assert_msg(strstr(w.text, "has 2 cases random/s7/i0, generated with different options"),
                   "%s", w.text);
     results_close(r);
     ck_assert_int_eq(failures_of_report(), 3); /* before the upgrade: none hides another one */
-    results_close(open_new());
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 5);
+    results_close(results_file_open());
+    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 5);
     snprintf(sql, sizeof sql,
              "SELECT count(*) FROM details WHERE case_id = 1 AND name = '%s' AND "
              "replay = 'halcyon replay %s -d a'",
              first, first);
-    ck_assert_int_eq(query_int(sql), 1);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE case_id = 2 AND "
-                               "name = 'random/v0/s7/i0' AND "
-                               "replay = 'halcyon replay random/v0/s7/i0 -d a'"),
+    ck_assert_int_eq(results_file_int(sql), 1);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM details WHERE case_id = 2 AND "
+                                      "name = 'random/v0/s7/i0' AND "
+                                      "replay = 'halcyon replay random/v0/s7/i0 -d a'"),
                      1);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE case_id = 3 AND "
-                               "name = 'random/s7/i0' AND replay LIKE '% random/s7/i0 -d a'"),
-                     1);
-    ck_assert_int_eq(query_int("SELECT name = 'random/single/s-1' FROM cases WHERE case_id = 4"),
-                     1);
+    ck_assert_int_eq(
+        results_file_int("SELECT count(*) FROM details WHERE case_id = 3 AND "
+                         "name = 'random/s7/i0' AND replay LIKE '% random/s7/i0 -d a'"),
+        1);
+    ck_assert_int_eq(
+        results_file_int("SELECT name = 'random/single/s-1' FROM cases WHERE case_id = 4"), 1);
     ck_assert_int_eq(failures_of_report(), 3);
 }
 END_TEST
@@ -673,14 +629,14 @@ START_TEST(an_upgraded_database_is_like_a_new_one)
     static const char sql[] =
         "SELECT sum(length(t.name) * unicode(substr(c.name, 2)) * (c.cid + 1) "
         "* (c.pk + 1)) FROM sqlite_schema t, pragma_table_xinfo(t.name) c";
-    results_close(open_new());
-    int64_t like_new = query_int(sql);
-    remove_folder();
-    make_folder();
+    results_close(results_file_open());
+    int64_t like_new = results_file_int(sql);
+    results_file_remove();
+    results_file_make();
     run_sql(version_1);
-    ck_assert_int_ne(query_int(sql), like_new);
-    results_close(open_new());
-    ck_assert_int_eq(query_int(sql), like_new);
+    ck_assert_int_ne(results_file_int(sql), like_new);
+    results_close(results_file_open());
+    ck_assert_int_eq(results_file_int(sql), like_new);
 }
 END_TEST
 
@@ -691,21 +647,21 @@ START_TEST(older_versions_are_upgraded)
         "SELECT sum(length(t.name) * unicode(substr(c.name, 2)) * (c.cid + 1) "
         "* (c.pk + 1)) FROM sqlite_schema t, pragma_table_xinfo(t.name) c";
     write_killed_run();
-    int64_t like_new = query_int(sql);
+    int64_t like_new = results_file_int(sql);
     run_sql(_i ? AS_VERSION_4 : as_version_3);
-    ck_assert_int_ne(query_int(sql), like_new);
-    results_close(open_new());
-    ck_assert_int_eq(query_int(sql), like_new);
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 5);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE attempts IS NULL AND "
-                               "blamed_count IS NULL"),
+    ck_assert_int_ne(results_file_int(sql), like_new);
+    results_close(results_file_open());
+    ck_assert_int_eq(results_file_int(sql), like_new);
+    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 5);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM details WHERE attempts IS NULL AND "
+                                      "blamed_count IS NULL"),
                      3);
 }
 END_TEST
 
 START_TEST(a_flaky_verdict_has_its_attempts)
 {
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     struct check_result pass = { .verdict = VERDICT_PASS, .judge = JUDGE_BOUND, .output = -1 };
     struct check_result flaky = a_fail();
@@ -715,13 +671,13 @@ START_TEST(a_flaky_verdict_has_its_attempts)
     flaky.failed_attempts = 1;
     struct verdict_row rows[2] = { { .result = &pass }, { .result = &flaky } };
     struct case_row c = { .name = "random/s7/i0", .level = 1, .verdict = rows };
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     ck_assert_int_eq(results_write_case(r, &c, &w), 0);
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE verdict = 'flaky' AND "
-                               "was = 'fail' AND attempts = 4 AND failed_attempts = 1"),
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM failures WHERE verdict = 'flaky' AND "
+                                      "was = 'fail' AND attempts = 4 AND failed_attempts = 1"),
                      1);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE attempts IS NULL"), 1);
+    ck_assert_int_eq(results_file_int("SELECT count(*) FROM details WHERE attempts IS NULL"), 1);
 }
 END_TEST
 
@@ -729,7 +685,7 @@ END_TEST
 static int compare_blamed(const struct recorded_verdict *v, void *user, struct why *w)
 {
     const struct blamed *const *expected = user,
-                               *b = expected[strcmp(v->target, targets[0].uri) != 0];
+                               *b = expected[strcmp(v->target, results_file_targets[0].uri) != 0];
     struct check_result r;
     (void) w;
     recorded_result(v, &r);
@@ -745,7 +701,7 @@ static int compare_blamed(const struct recorded_verdict *v, void *user, struct w
 
 START_TEST(a_verdict_has_the_blamed_operations)
 {
-    struct results *r = open_new();
+    struct results *r = results_file_open();
     struct why w;
     struct recorded_filter all = { 0 };
     struct check_result fail = a_fail(), none = a_fail();
@@ -762,18 +718,19 @@ START_TEST(a_verdict_has_the_blamed_operations)
     none.blamed = (struct blamed){ .why = "it does not repeat", .output = -1 };
     struct verdict_row rows[2] = { { .result = &fail }, { .result = &none } };
     struct case_row c = { .name = "random/s7/i0", .level = 1, .verdict = rows };
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     ck_assert_int_eq(results_write_case(r, &c, &w), 0);
     results_close(r);
-    ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
+    ck_assert_int_eq(results_open(results_path, RESULTS_READ, &r, &w), 0);
     ck_assert_int_eq(results_each_recorded(r, &all, compare_blamed,
                                            (const struct blamed *[]){ &fail.blamed, &none.blamed },
                                            &w),
                      0);
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT blamed_count FROM failures WHERE blamed_actual IS NULL AND "
-                               "blamed_index = 3 AND blamed_output = 1"),
-                     2);
+    ck_assert_int_eq(
+        results_file_int("SELECT blamed_count FROM failures WHERE blamed_actual IS NULL AND "
+                         "blamed_index = 3 AND blamed_output = 1"),
+        2);
 }
 END_TEST
 
@@ -783,10 +740,10 @@ static void expect_rejected(const char *expected)
 {
     struct results *r;
     struct why w;
-    ck_assert_int_eq(results_open(path, RESULTS_WRITE, &r, &w), -1);
+    ck_assert_int_eq(results_open(results_path, RESULTS_WRITE, &r, &w), -1);
     ck_assert_int_eq(w.code, WHY_INVALID);
     ck_assert_msg(strstr(w.text, expected), "%s", w.text);
-    ck_assert_msg(strstr(w.text, path), "%s", w.text);
+    ck_assert_msg(strstr(w.text, results_path), "%s", w.text);
 }
 
 START_TEST(names_of_no_file_are_rejected)
@@ -804,14 +761,14 @@ END_TEST
 
 START_TEST(other_files_are_rejected)
 {
-    FILE *f = fopen(path, "w");
+    FILE *f = fopen(results_path, "w");
     ck_assert_ptr_nonnull(f);
     for (int i = 0; i < 200; i++)
         fputs("text that is long enough\n", f);
     fclose(f);
     expect_rejected("not a database");
     struct stat about;
-    ck_assert_int_eq(stat(path, &about), 0);
+    ck_assert_int_eq(stat(results_path, &about), 0);
     ck_assert_int_eq(about.st_size, 200 * 25);
 }
 END_TEST
@@ -835,9 +792,9 @@ START_TEST(reading_creates_no_file)
 {
     struct results *r;
     struct why w;
-    ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), -1);
+    ck_assert_int_eq(results_open(results_path, RESULTS_READ, &r, &w), -1);
     ck_assert_int_eq(w.code, WHY_INVALID);
-    ck_assert_int_eq(access(path, F_OK), -1);
+    ck_assert_int_eq(access(results_path, F_OK), -1);
 }
 END_TEST
 
@@ -847,26 +804,26 @@ START_TEST(read_only_databases_are_readable)
 {
     struct results *r = NULL;
     struct why w;
-    ck_assert_int_eq(results_open(path, RESULTS_WRITE, &r, &w), 0);
-    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    ck_assert_int_eq(results_open(results_path, RESULTS_WRITE, &r, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     results_close(r);
-    ck_assert_int_eq(chmod(path, 0444), 0);
-    ck_assert_int_eq(chmod(folder, 0555), 0);
+    ck_assert_int_eq(chmod(results_path, 0444), 0);
+    ck_assert_int_eq(chmod(results_folder, 0555), 0);
     bool root = geteuid() == 0;
     ck_assert(!root || seteuid(65534) == 0);
-    ck_assert_msg(results_open(path, RESULTS_READ, &r, &w) == 0, "%s", w.text);
+    ck_assert_msg(results_open(results_path, RESULTS_READ, &r, &w) == 0, "%s", w.text);
     results_close(r);
-    ck_assert_int_eq(results_open(path, RESULTS_WRITE, &r, &w), -1);
+    ck_assert_int_eq(results_open(results_path, RESULTS_WRITE, &r, &w), -1);
     ck_assert_int_eq(w.code, WHY_INVALID);
     ck_assert(!root || seteuid(0) == 0);
-    ck_assert_int_eq(chmod(folder, 0755), 0);
+    ck_assert_int_eq(chmod(results_folder, 0755), 0);
 }
 END_TEST
 
 Suite *results_suite(void)
 {
     TCase *t = tcase_create("results");
-    tcase_add_checked_fixture(t, make_folder, remove_folder);
+    tcase_add_checked_fixture(t, results_file_make, results_file_remove);
     tcase_add_test(t, cases_are_found);
     tcase_add_test(t, views_aggregate_verdicts);
     tcase_add_test(t, verdicts_and_conformance_match_the_list);

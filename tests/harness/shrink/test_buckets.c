@@ -1,0 +1,154 @@
+/* Which shrunk failures share a bucket. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "golden/ops/shared/kin.h"
+#include "harness/shrink/bucket.h"
+#include "tests/support/check_main.h"
+
+static struct symptom symptom[16];
+static char structure[16][SHRINK_BUCKET];
+static struct bucket_member m[16];
+static uint32_t n;
+
+static void set_up(void)
+{
+    n = 0;
+}
+
+/* A failure of an operation; attribute, hypothesis: NULL for none. */
+static struct symptom *add(int32_t code, const char *type, const char *attribute,
+                           const char *hypothesis)
+{
+    struct symptom *s = &symptom[n];
+    *s = (struct symptom){ .failure = "fail ", .code = code };
+    snprintf(s->type, sizeof s->type, "%s", type);
+    if (attribute)
+        snprintf(s->attributes.name[s->attributes.n++], SYMPTOM_ATTRIBUTE, "%s", attribute);
+    if (hypothesis)
+        s->possible.name[s->possible.n++] = s->matching.name[s->matching.n++] = hypothesis;
+    snprintf(structure[n], SHRINK_BUCKET, "fail %s(%s%s%s)", op_find(code)->name, type,
+             attribute ? "; " : "", attribute ? attribute : "");
+    m[n] = (struct bucket_member){ .structure = structure[n], .symptom = s };
+    n++;
+    return s;
+}
+
+/* The number of buckets. */
+static uint32_t count(void)
+{
+    uint32_t buckets = 0;
+    buckets_find(m, n);
+    for (uint32_t i = 0; i < n; i++)
+        buckets += m[i].bucket == i;
+    return buckets;
+}
+
+static const char *name_of(uint32_t member)
+{
+    static char name[SHRINK_BUCKET];
+    bucket_name(m, n, m[member].bucket, name);
+    return name;
+}
+
+START_TEST(operations_computed_alike_share_one)
+{
+    add(OP_LSTM, "TENSOR_FLOAT32", NULL, NULL);
+    add(OP_BIDIRECTIONAL_SEQUENCE_LSTM, "TENSOR_FLOAT16", NULL, NULL);
+    add(OP_BIDIRECTIONAL_SEQUENCE_LSTM, "TENSOR_FLOAT32", "merge_outputs", NULL);
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_str_eq(name_of(2), "fail BIDIRECTIONAL_SEQUENCE_LSTM, LSTM(TENSOR_FLOAT16, "
+                                 "TENSOR_FLOAT32)");
+}
+END_TEST
+
+START_TEST(different_failures_stay_apart)
+{
+    add(OP_CONV_2D, "TENSOR_FLOAT32", NULL, NULL);
+    add(OP_MAX_POOL_2D, "TENSOR_FLOAT32", NULL, NULL);           /* other code */
+    add(OP_DEPTHWISE_CONV_2D, "TENSOR_FLOAT32", "stride", NULL); /* other attributes */
+    add(OP_GROUPED_CONV_2D, "TENSOR_QUANT8_ASYMM", NULL, NULL);  /* another type */
+    snprintf(add(OP_TRANSPOSE_CONV_2D, "TENSOR_FLOAT32", NULL, NULL)->failure, SYMPTOM_TEXT,
+             "crash");
+    add(OP_CONV_2D, "TENSOR_FLOAT32", NULL, NULL)->code = -1; /* several operations */
+    snprintf(structure[5], SHRINK_BUCKET, "fail CONV_2D(TENSOR_FLOAT32) ADD(TENSOR_FLOAT32)");
+    add(OP_CONV_2D, "TENSOR_FLOAT32", NULL, NULL);
+    m[6].target = 1;
+    snprintf(add(OP_L2_POOL_2D, "TENSOR_FLOAT32", NULL, NULL)->shapes, SYMPTOM_TEXT,
+             "input [2,1,1,1] "); /* one element suffices for MAX_POOL_2D */
+    ck_assert_uint_eq(count(), 8);
+    ck_assert_str_eq(name_of(2), "fail DEPTHWISE_CONV_2D(TENSOR_FLOAT32; stride)");
+}
+END_TEST
+
+START_TEST(hypotheses_that_differ_keep_apart)
+{
+    add(OP_ADD, "TENSOR_QUANT8_ASYMM", NULL, "truncation");
+    add(OP_SUB, "TENSOR_QUANT8_ASYMM", NULL, "inputs-exchanged");
+    ck_assert_uint_eq(count(), 2);
+    set_up();
+    add(OP_ADD, "TENSOR_QUANT8_ASYMM", NULL, "truncation");
+    add(OP_SUB, "TENSOR_FLOAT32", NULL, "truncation");
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_str_eq(name_of(1), "fail ADD, SUB(TENSOR_FLOAT32, TENSOR_QUANT8_ASYMM): truncation");
+}
+END_TEST
+
+START_TEST(types_share_one_by_shapes_or_several_operations)
+{
+    snprintf(add(OP_LESS, "TENSOR_FLOAT32", NULL, NULL)->shapes, SYMPTOM_TEXT, "a [2] ");
+    snprintf(add(OP_LESS, "TENSOR_INT32", NULL, NULL)->shapes, SYMPTOM_TEXT, "a [2] ");
+    ck_assert_uint_eq(count(), 1);
+    snprintf(symptom[1].shapes, SYMPTOM_TEXT, "a [3] ");
+    ck_assert_uint_eq(count(), 2);
+    snprintf(add(OP_EQUAL, "TENSOR_FLOAT32", NULL, NULL)->shapes, SYMPTOM_TEXT, "a [4] ");
+    ck_assert_uint_eq(count(), 2);
+    snprintf(add(OP_EQUAL, "TENSOR_INT32", NULL, NULL)->shapes, SYMPTOM_TEXT, "a [5] ");
+    ck_assert_uint_eq(count(), 1);
+}
+END_TEST
+
+START_TEST(three_kinds_of_operations_share_a_cause)
+{
+    add(OP_ADD, "TENSOR_QUANT8_ASYMM", NULL, "wrap-around");
+    add(OP_CONV_2D, "TENSOR_QUANT8_ASYMM", NULL, "wrap-around");
+    ck_assert_uint_eq(count(), 2);
+    add(OP_SUB, "TENSOR_QUANT8_ASYMM", NULL, "wrap-around"); /* like ADD */
+    ck_assert_uint_eq(count(), 2);
+    add(OP_MEAN, "TENSOR_QUANT8_ASYMM", NULL, "wrap-around");
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_str_eq(name_of(0), "fail ADD, CONV_2D, MEAN, SUB(TENSOR_QUANT8_ASYMM): wrap-around");
+    set_up();
+    add(OP_CONV_2D, "TENSOR_FLOAT32", "nchw", NULL);
+    add(OP_MAX_POOL_2D, "TENSOR_QUANT8_ASYMM", "nchw", NULL);
+    add(OP_ROI_ALIGN, "TENSOR_FLOAT32", "nchw", NULL);
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_str_eq(name_of(0), "fail CONV_2D, MAX_POOL_2D, ROI_ALIGN(TENSOR_FLOAT32, "
+                                 "TENSOR_QUANT8_ASYMM; nchw)");
+}
+END_TEST
+
+START_TEST(every_operation_has_one_kind)
+{
+    for (int i = 0; kin_at(i); i++)
+        for (const int32_t *code = kin_at(i); *code >= 0; code++) {
+            ck_assert_ptr_nonnull(op_find(*code));
+            ck_assert_msg(kin_of(*code) == kin_at(i)[0], "%s is in two rows", op_find(*code)->name);
+        }
+    ck_assert_int_eq(kin_of(OP_TILE), OP_TILE);
+}
+END_TEST
+
+Suite *buckets_suite(void)
+{
+    TCase *t = tcase_create("buckets");
+    tcase_add_checked_fixture(t, set_up, NULL);
+    tcase_add_test(t, operations_computed_alike_share_one);
+    tcase_add_test(t, different_failures_stay_apart);
+    tcase_add_test(t, hypotheses_that_differ_keep_apart);
+    tcase_add_test(t, types_share_one_by_shapes_or_several_operations);
+    tcase_add_test(t, three_kinds_of_operations_share_a_cause);
+    tcase_add_test(t, every_operation_has_one_kind);
+    return make_suite("buckets", t, NULL);
+}

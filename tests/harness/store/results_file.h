@@ -1,0 +1,23 @@
+/* A results database in a folder of its own, for one test. */
+#ifndef TESTS_RESULTS_FILE_H
+#define TESTS_RESULTS_FILE_H
+
+#include "harness/store/results.h"
+
+/* The folder and the database in it, after results_file_make(). */
+extern char results_folder[];
+extern char results_path[64];
+/* A run of 1000 random graphs on two targets. */
+extern const struct run_row results_file_run;
+extern const struct target_row results_file_targets[2];
+
+/* Makes the folder; removes it with the database.  A fixture of Check. */
+void results_file_make(void);
+void results_file_remove(void);
+
+/* Opens the database for writing. */
+struct results *results_file_open(void);
+/* The first column of a query's first row, which must exist. */
+int64_t results_file_int(const char *sql);
+
+#endif
