@@ -46,7 +46,8 @@ struct pending {
     struct conform_request request;
     uint32_t subject;
     bool is_relaxed;
-    bool fails; /* a fence that it waits for fails */
+    bool fails;     /* a fence that it waits for fails */
+    bool is_beside; /* another execution may have been waiting, too */
 };
 
 /* What all threads of a rule share; only sequences on the rule's own thread change it. */
@@ -390,8 +391,8 @@ static void compute(struct sequence *q)
     const uint64_t deadline = draw_deadline(q, &may_miss);
     const bool is_beside = begins_beside(q);
     do
-        status = s->reusable->methods->execute_synchronously(s->reusable, deadline,
-                                                             &s->request.result);
+        status =
+            s->reusable->methods->execute_synchronously(s->reusable, deadline, &s->request.result);
     while (is_beside && conform_try_again(&retry, status, w->conform->version));
     expect_outputs(q, s->subject, s->is_relaxed, &s->request, status, may_miss, "reusable");
 }
