@@ -132,6 +132,7 @@ void target_answer(struct target *t, const struct host_case *run, struct host_an
     target_begin_client(t);
     if (!run->model && t->kept) {
         a->stage = STAGE_PREPARE;
+        a->status = HAL_NONE; /* of its preparation */
         execute(t, run, t->kept, a);
     } else {
         target_release_here(t);
