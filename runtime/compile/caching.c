@@ -77,7 +77,7 @@ bool cache_token(const ANeuralNetworksDevice *d, const struct preparation *how,
     const struct cache_place *place = &how->cache;
     SHA2_CTX c;
 
-    if (!place->folder || !(d->n_model_cache || d->n_data_cache))
+    if (!place->token || !(d->n_model_cache || d->n_data_cache))
         return false;
     SHA256Init(&c);
     SHA256Update(&c, place->token, ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN);
@@ -113,37 +113,96 @@ static char *path_of(const char *folder, const uint8_t token[HAL_TOKEN_BYTES], b
     return path;
 }
 
-bool cache_files_open(const ANeuralNetworksDevice *d, const char *folder,
-                      const uint8_t token[HAL_TOKEN_BYTES], bool create, struct cache_files *ret,
-                      struct hal_cache *ret_cache)
+static int open_file(const char *folder, const uint8_t token[HAL_TOKEN_BYTES], bool is_data,
+                     uint32_t number, bool create)
 {
-    const uint32_t n = d->n_model_cache + d->n_data_cache;
+    char *path = path_of(folder, token, is_data, number);
+    int fd = path ? open(path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600) : -1;
 
-    ret->n = 0;
-    while (ret->n < n) {
-        const bool is_data = ret->n >= d->n_model_cache;
-        char *path = path_of(folder, token, is_data, is_data ? ret->n - d->n_model_cache : ret->n);
-        int fd = path ? open(path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600) : -1;
-        if (fd < 0) {
-            if (create)
-                log_write(LOG_WARNING, LOG_TAG, "not cached: %s: %s", path ? path : folder,
-                          strerror(path ? errno : ENOMEM));
-            free(path);
+    if (fd < 0 && create)
+        log_write(LOG_WARNING, LOG_TAG, "not cached: %s: %s", path ? path : folder,
+                  strerror(path ? errno : ENOMEM));
+    free(path);
+    return fd;
+}
+
+static bool open_folder(const ANeuralNetworksDevice *d, const char *folder,
+                        const uint8_t token[HAL_TOKEN_BYTES], bool create, struct cache_files *ret)
+{
+    for (uint32_t n = 0; n < d->n_model_cache + d->n_data_cache; n++) {
+        const bool is_data = n >= d->n_model_cache;
+        ret->fd[n] = open_file(folder, token, is_data, is_data ? n - d->n_model_cache : n, create);
+        if (ret->fd[n] < 0) {
             cache_files_close(ret);
             return false;
         }
-        free(path);
-        ret->fd[ret->n++] = fd;
+        ++*(is_data ? &ret->n_data : &ret->n_model);
     }
-    ret_cache->n_model = d->n_model_cache;
-    ret_cache->n_data = d->n_data_cache;
+    return true;
+}
+
+static bool open_given(const ANeuralNetworksDevice *d, const struct cache_files *given, bool create,
+                       struct cache_files *ret)
+{
+    if (given->n_model != d->n_model_cache || given->n_data != d->n_data_cache) {
+        if (create)
+            log_write(LOG_WARNING, LOG_TAG,
+                      "not cached: %u model and %u data files are given, %s needs %u and %u",
+                      given->n_model, given->n_data, d->name, d->n_model_cache, d->n_data_cache);
+        return false;
+    }
+    if (!cache_files_copy(given, ret)) {
+        if (create)
+            log_write(LOG_WARNING, LOG_TAG, "not cached: a descriptor: %s", strerror(errno));
+        return false;
+    }
+    for (uint32_t i = 0; i < ret->n_model + ret->n_data; i++)
+        lseek(ret->fd[i], 0, SEEK_SET);
+    return true;
+}
+
+bool cache_files_open(const ANeuralNetworksDevice *d, const struct cache_place *place,
+                      const uint8_t token[HAL_TOKEN_BYTES], bool create, struct cache_files *ret,
+                      struct hal_cache *ret_cache)
+{
+    ret->n_model = ret->n_data = 0;
+    if (!(place->folder ? open_folder(d, place->folder, token, create, ret)
+                        : open_given(d, place->given, create, ret)))
+        return false;
+    ret_cache->n_model = ret->n_model;
+    ret_cache->n_data = ret->n_data;
     ret_cache->model = ret->fd;
-    ret_cache->data = ret->fd + d->n_model_cache;
+    ret_cache->data = ret->fd + ret->n_model;
+    return true;
+}
+
+bool cache_files_copy(const struct cache_files *f, struct cache_files *ret)
+{
+    struct cache_files copy = { .n_model = 0 };
+
+    if (f->n_model > HAL_MAX_CACHE_FILES || f->n_data > HAL_MAX_CACHE_FILES) {
+        errno = E2BIG;
+        return false;
+    }
+    for (uint32_t n = 0; n < f->n_model + f->n_data; n++) {
+        copy.fd[n] = fcntl(f->fd[n], F_DUPFD_CLOEXEC, 0);
+        if (copy.fd[n] < 0) {
+            int error = errno;
+            cache_files_close(&copy);
+            errno = error;
+            return false;
+        }
+        copy.n_model++; /* as cache_files_close() counts */
+    }
+    copy.n_model = f->n_model;
+    copy.n_data = f->n_data;
+    *ret = copy;
     return true;
 }
 
 void cache_files_close(struct cache_files *f)
 {
-    while (f->n)
-        close(f->fd[--f->n]);
+    for (uint32_t i = 0; i < f->n_model + f->n_data; i++)
+        close(f->fd[i]);
+    f->n_model = f->n_data = 0;
 }

@@ -1,11 +1,13 @@
 #include "runtime/compile/compilation.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "golden/model/extension.h"
 #include "runtime/base/failure.h"
+#include "runtime/compile/caching.h"
 
 #define LOG_TAG "CompilationBuilder"
 
@@ -109,6 +111,7 @@ void compilation_free(ANeuralNetworksCompilation *c)
     attributes_done(&c->attributes);
     pthread_mutex_destroy(&c->lock);
     free(c->cache_folder);
+    cache_files_close(&c->cache_files);
     free(c->device);
     arena_free(c->arena);
     free(c);
@@ -153,7 +156,36 @@ int compilation_set_caching(ANeuralNetworksCompilation *c, const char *folder, c
         copy[n++] = '/';
     copy[n] = 0;
     free(c->cache_folder);
+    cache_files_close(&c->cache_files);
     c->cache_folder = copy;
+    memcpy(c->token, token, sizeof(c->token));
+    c->is_cached = true;
+    return ANEURALNETWORKS_NO_ERROR;
+}
+
+int compilation_set_caching_from_fds(ANeuralNetworksCompilation *c, const int *model_fds,
+                                     uint32_t n_model, const int *data_fds, uint32_t n_data,
+                                     const uint8_t *token)
+{
+    struct cache_files given = { .n_model = n_model, .n_data = n_data }, own;
+
+    REQUIRE_GIVEN(c);
+    REQUIRE_GIVEN(token);
+    if ((!model_fds && n_model) || (!data_fds && n_data))
+        return FAIL(UNEXPECTED_NULL, "%u model files at %p, %u data files at %p", n_model,
+                    (const void *) model_fds, n_data, (const void *) data_fds);
+    PASS(check_open(c));
+    if (n_model > HAL_MAX_CACHE_FILES || n_data > HAL_MAX_CACHE_FILES)
+        return FAIL(BAD_DATA, "%u model and %u data files, at most %d each", n_model, n_data,
+                    HAL_MAX_CACHE_FILES);
+    for (uint32_t i = 0; i < n_model + n_data; i++)
+        given.fd[i] = i < n_model ? model_fds[i] : data_fds[i - n_model];
+    if (!cache_files_copy(&given, &own))
+        return FAIL(BAD_DATA, "descriptors of cache files: %s", strerror(errno));
+    free(c->cache_folder);
+    cache_files_close(&c->cache_files);
+    c->cache_folder = NULL;
+    c->cache_files = own;
     memcpy(c->token, token, sizeof(c->token));
     c->is_cached = true;
     return ANEURALNETWORKS_NO_ERROR;
@@ -211,12 +243,25 @@ static int prepare_reference(const ANeuralNetworksCompilation *c, const struct p
     return prepare_on_device(reference_device(), &c->model->model, c->model->pool, how, ret);
 }
 
-/* Steps have neither time-out nor attributes (runtime.md 3.1). */
+static struct cache_place cache_place_of(const ANeuralNetworksCompilation *c)
+{
+    return (struct cache_place){ .token = c->is_cached ? c->token : NULL,
+                                 .folder = c->cache_folder,
+                                 .given = &c->cache_files };
+}
+
+/* Steps have neither time-out nor attributes (runtime.md 3.1), and cannot share descriptors. */
 static int prepare_steps(ANeuralNetworksCompilation *c, const struct partition *p)
 {
-    const struct preparation how = { c->preference, c->priority, 0, NULL };
+    struct preparation how = { .preference = c->preference, .priority = c->priority };
     struct why w;
 
+    if (c->cache_folder)
+        how.cache = cache_place_of(c);
+    else if (c->is_cached)
+        log_write(LOG_WARNING, LOG_TAG,
+                  "not cached: a plan of %u steps cannot share descriptors of cache files",
+                  p->n_steps);
     if (compiled_plan_make(c->model, p, c->arena, &c->plan, &w) < 0)
         return FAIL_WHY(&w);
     int result = compiled_plan_prepare(c->plan, &how);
@@ -233,8 +278,7 @@ static int prepare(ANeuralNetworksCompilation *c)
                                      .priority = c->priority,
                                      .timeout = c->timeout,
                                      .attributes = &c->attributes,
-                                     .cache = { .folder = c->is_cached ? c->cache_folder : NULL,
-                                                .token = c->token } };
+                                     .cache = cache_place_of(c) };
     struct partition p;
     struct why w = { .text = "" };
 

@@ -19,7 +19,8 @@ struct ANeuralNetworksCompilation {
     uint64_t timeout;             /* ns; 0: none */
     struct attributes attributes;
     bool is_cached;
-    char *cache_folder; /* ends with '/' */
+    char *cache_folder;             /* ends with '/'; NULL: in cache_files */
+    struct cache_files cache_files; /* duplicates of the client's descriptors */
     uint8_t token[ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN];
 
     /* Once it is COMPILATION_VALID: the plan, one step on a device, which is the whole model ... */
@@ -45,6 +46,13 @@ void compilation_free(ANeuralNetworksCompilation *c);
 int compilation_set_preference(ANeuralNetworksCompilation *c, int32_t preference);
 int compilation_set_caching(ANeuralNetworksCompilation *c, const char *folder,
                             const uint8_t *token);
+/* SL_ANeuralNetworksCompilation_setCachingFromFds(), which only a support library has: duplicates
+ * the descriptors.  UNEXPECTED_NULL: c, token, or a list that has a length; BAD_STATE: finished;
+ * BAD_DATA: more than HAL_MAX_CACHE_FILES of a kind, or no descriptor.  A plan of several steps is
+ * not cached in them. */
+int compilation_set_caching_from_fds(ANeuralNetworksCompilation *c, const int *model_fds,
+                                     uint32_t n_model, const int *data_fds, uint32_t n_data,
+                                     const uint8_t *token);
 int compilation_set_priority(ANeuralNetworksCompilation *c, int priority);
 int compilation_set_timeout(ANeuralNetworksCompilation *c, uint64_t ns);
 int compilation_add_attribute(ANeuralNetworksCompilation *c, const char *extension, uint16_t code,

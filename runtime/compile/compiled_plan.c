@@ -1,9 +1,13 @@
 #include "runtime/compile/compiled_plan.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "runtime/base/failure.h"
 #include "runtime/compile/plan_roles.h"
 #include "runtime/model/known_sizes.h"
+
+#define LOG_TAG "ExecutionPlan"
 
 /* ---- places of temporaries */
 
@@ -149,16 +153,37 @@ int compiled_plan_make(const ANeuralNetworksModel *m, const struct partition *pa
 
 /* ---- prepared models */
 
+/* The operations of a step in its cache's token: number of the source model, index in it. */
+struct cached_operation {
+    uint32_t source;
+    int32_t operation;
+};
+
+static int prepare_step(struct compiled_plan *p, uint32_t at, const struct preparation *how)
+{
+    const struct plan_step *s = &p->partition.step[at];
+    struct preparation of_step = *how;
+    struct cached_operation *part = NULL;
+
+    if (how->cache.token) {
+        part = malloc(s->n_operations * sizeof(*part));
+        if (!part)
+            return FAIL(OUT_OF_MEMORY, "no memory for the cache's token of step %u", at);
+        for (uint32_t i = 0; i < s->n_operations; i++)
+            part[i] = (struct cached_operation){ s->source, (int32_t) s->operation[i] };
+        of_step.cache.part = (const uint8_t *) part;
+        of_step.cache.part_length = s->n_operations * sizeof(*part);
+    }
+    int result = prepare_on_device(s->device, &s->model, s->pool, &of_step, &p->step[at].prepared);
+    free(part);
+    return result;
+}
+
 int compiled_plan_prepare(struct compiled_plan *p, const struct preparation *how)
 {
-    for (uint32_t i = 0; i < p->partition.n_steps; i++) {
-        const struct plan_step *s = &p->partition.step[i];
-        int result = ANEURALNETWORKS_NO_ERROR;
-        if (s->kind == STEP_EXECUTE)
-            result = prepare_on_device(s->device, &s->model, s->pool, how, &p->step[i].prepared);
-        if (result != ANEURALNETWORKS_NO_ERROR)
-            return result;
-    }
+    for (uint32_t i = 0; i < p->partition.n_steps; i++)
+        if (p->partition.step[i].kind == STEP_EXECUTE)
+            PASS(prepare_step(p, i, how));
     return ANEURALNETWORKS_NO_ERROR;
 }
 

@@ -67,7 +67,8 @@ static inline const struct operation *plan_construct(const struct compiled_plan 
  * steps has a type whose values have any length. */
 int compiled_plan_make(const ANeuralNetworksModel *m, const struct partition *p, struct arena *a,
                        struct compiled_plan **ret, struct why *w);
-/* Prepares each step on its device.  Results: those of prepare_on_device(). */
+/* Prepares each step on its device; in the cache's place, which has no `part`, each is a part of
+ * its own.  Results: those of prepare_on_device(). */
 int compiled_plan_prepare(struct compiled_plan *p, const struct preparation *how);
 /* Prepares a step on the reference executor unless that has been done. */
 int compiled_plan_prepare_fallback(struct compiled_plan *p, uint32_t step);

@@ -120,7 +120,7 @@ static int prepare_in(struct arena *a, const ANeuralNetworksDevice *d, const str
 
     if (!cache_token(d, how, cache->token))
         return convert_and_prepare(a, d, m, pool, &config, ret_prepared);
-    if (cache_files_open(d, how->cache.folder, cache->token, false, &files, cache)) {
+    if (cache_files_open(d, &how->cache, cache->token, false, &files, cache)) {
         p = restore(d, m, &config);
         cache_files_close(&files);
     }
@@ -129,7 +129,7 @@ static int prepare_in(struct arena *a, const ANeuralNetworksDevice *d, const str
         return ANEURALNETWORKS_NO_ERROR;
     }
     cache->n_model = cache->n_data = 0;
-    cache_files_open(d, how->cache.folder, cache->token, true, &files, cache);
+    cache_files_open(d, &how->cache, cache->token, true, &files, cache);
     int result = convert_and_prepare(a, d, m, pool, &config, ret_prepared);
     cache_files_close(&files);
     return result;

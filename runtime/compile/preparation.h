@@ -7,10 +7,18 @@
 #include "runtime/devices/runtime_device.h"
 #include "runtime/model/runtime_model.h"
 
-/* Where prepared models are cached, in files of the client. */
+struct cache_files {
+    uint32_t n_model, n_data;
+    int fd[2 * HAL_MAX_CACHE_FILES]; /* of the model files, then of the data files */
+};
+
+/* Where prepared models are cached: in files of a folder, or in those that the client has opened.
+ */
 struct cache_place {
-    const char *folder;   /* ends with '/'; NULL: not cached */
-    const uint8_t *token; /* the client's, ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN bytes */
+    const uint8_t *token; /* the client's, ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN bytes; NULL: not
+                             cached */
+    const char *folder;   /* ends with '/'; NULL: in the files of `given` */
+    const struct cache_files *given; /* open for reading and writing; they stay the client's */
     /* Which part of the client's model is prepared: model number (uint32_t) and operation index
      * (int32_t) of each operation, as bytes; none: the whole model. */
     const uint8_t *part;
