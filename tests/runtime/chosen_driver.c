@@ -8,14 +8,18 @@
  *     hal                enum hal_version; HAL_FL8
  *     ops                codes of operations, some with a fused activation (third input)
  *     prepare, execute, allocate   statuses of preparations, executions and allocations; NONE
+ *     version            the driver's version string; "chosen 1"
+ *     inner              target that computes; golden.  With sim:cpu there is a compilation cache
  *
- * Every execution adds the driver's name and a blank to chosen_log, in a burst after a '*'; every
- * buffer the same after a '+'. */
+ * It exports what it was given with preparations (tests/runtime/chosen_driver.h).  Every execution
+ * adds the driver's name and a blank to chosen_log, in a burst after a '*'; every buffer the same
+ * after a '+'. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/sim.h"
+#include "tests/runtime/chosen_driver.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -32,7 +36,7 @@ struct chosen {
 struct chosen_driver {
     struct hal_driver base;
     struct hal_driver *reference;
-    char name[64];
+    char name[64], version[64], inner[64];
     float row;
     long prepare, execute, allocate;
     uint32_t n;
@@ -174,9 +178,13 @@ static void release_model(struct hal_prepared_model *self)
     free(self);
 }
 
+EXPORTED extern struct chosen_record chosen_record;
+struct chosen_record chosen_record;
+
 struct preparing {
     struct hal_prepare_callback base, *client;
     struct chosen_driver *driver;
+    struct chosen_preparation noted;
 };
 
 static void prepared(struct hal_prepare_callback *self, enum hal_status status,
@@ -198,8 +206,24 @@ static void prepared(struct hal_prepare_callback *self, enum hal_status status,
                                     p->driver,
                                     reference };
     }
+    if (m && chosen_record.n < CHOSEN_MOST_PREPARATIONS)
+        chosen_record.preparation[chosen_record.n++] = p->noted;
     p->client->notify(p->client, status, m ? &m->base : NULL);
     free(p);
+}
+
+static struct preparing *preparing_new(struct chosen_driver *d,
+                                       const struct hal_prepare_config *config,
+                                       struct hal_prepare_callback *client, bool is_restored)
+{
+    struct preparing *p = malloc(sizeof *p);
+
+    *p = (struct preparing){ .base = { prepared }, .client = client, .driver = d };
+    snprintf(p->noted.name, sizeof p->noted.name, "%.15s", d->name);
+    p->noted.is_restored = is_restored;
+    p->noted.n_files = config->cache.n_model + config->cache.n_data;
+    memcpy(p->noted.token, config->cache.token, sizeof p->noted.token);
+    return p;
 }
 
 static enum hal_status prepare_model(struct hal_driver *self, enum hal_version version,
@@ -213,9 +237,26 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
         callback->notify(callback, (enum hal_status) d->prepare, NULL);
         return HAL_NONE;
     }
-    struct preparing *p = malloc(sizeof *p);
-    *p = (struct preparing){ { prepared }, callback, d };
-    return d->reference->prepare_model(d->reference, version, model, config, &p->base);
+    return d->reference->prepare_model(d->reference, version, model, config,
+                                       &preparing_new(d, config, callback, false)->base);
+}
+
+static enum hal_status prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_prepare_config *config,
+                                                struct hal_prepare_callback *callback)
+{
+    struct chosen_driver *d = (struct chosen_driver *) self;
+
+    return d->reference->prepare_model_from_cache(d->reference, version, config,
+                                                  &preparing_new(d, config, callback, true)->base);
+}
+
+static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
+                                                        uint32_t *ret_n_model, uint32_t *ret_n_data)
+{
+    struct hal_driver *r = ((struct chosen_driver *) self)->reference;
+
+    return r->get_number_of_cache_files_needed(r, ret_n_model, ret_n_data);
 }
 
 static bool is_chosen(const struct chosen_driver *d, const struct hal_model *m,
@@ -295,8 +336,7 @@ static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *r
 
 static enum hal_status get_version_string(struct hal_driver *self, const char **ret_version)
 {
-    (void) self;
-    *ret_version = "chosen 1";
+    *ret_version = ((struct chosen_driver *) self)->version;
     return HAL_NONE;
 }
 
@@ -329,6 +369,10 @@ static void read_argument(struct chosen_driver *d, const char *text)
 
     if (strncmp(text, "name=", 5) == 0)
         snprintf(d->name, sizeof d->name, "%s", value);
+    if (strncmp(text, "version=", 8) == 0)
+        snprintf(d->version, sizeof d->version, "%s", value);
+    if (strncmp(text, "inner=", 6) == 0)
+        snprintf(d->inner, sizeof d->inner, "%s", value);
     if (strncmp(text, "row=", 4) == 0)
         d->row = (float) atof(value);
     if (strncmp(text, "hal=", 4) == 0)
@@ -355,14 +399,9 @@ struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, 
     struct why w;
 
     (void) abi_version;
-    if (target_open("golden", &host, &t, &w) < 0) {
-        snprintf(why, why_size, "%s", w.text);
-        free(copy);
-        free(d);
-        return NULL;
-    }
-    d->reference = target_take_driver(t);
     d->row = 0.5f;
+    strcpy(d->version, "chosen 1");
+    strcpy(d->inner, "golden");
     d->base = (struct hal_driver){ .abi_version = HAL_ABI_VERSION,
                                    .hal_version = HAL_FL8,
                                    .lowest_version = HAL_1_0,
@@ -378,5 +417,15 @@ struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, 
     for (char *at = strtok_r(copy, "&", &rest); at; at = strtok_r(NULL, "&", &rest))
         read_argument(d, at);
     free(copy);
+    if (target_open(d->inner, &host, &t, &w) < 0) {
+        snprintf(why, why_size, "%s", w.text);
+        free(d);
+        return NULL;
+    }
+    d->reference = target_take_driver(t);
+    if (d->reference->get_number_of_cache_files_needed) {
+        d->base.get_number_of_cache_files_needed = get_number_of_cache_files_needed;
+        d->base.prepare_model_from_cache = prepare_model_from_cache;
+    }
     return &d->base;
 }
