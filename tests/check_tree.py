@@ -30,7 +30,7 @@ ROOMS = {
     "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "faulty", "service", "remote", "isolation",
             "client", "host"],
     "specs": ["python"],
-    "runtime": ["include", "base", "memory", "devices", "model", "compile", "domain", "execute", "api"],
+    "runtime": ["include", "base", "nativewindow", "memory", "devices", "model", "compile", "domain", "execute", "api"],
     "harness": ["aidl", "skeleton", "examples", "trace", "check", "explain", "cli", "store", "policy", "run", "shrink",
                 "cases", "conform", "corrupt", "suites", "conform_run", "plan", "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "runtime", "cli", "fuzz",

@@ -14,7 +14,6 @@ int ANeuralNetworksMemory_createFromFd(size_t size, int prot, int fd, size_t off
     return memory_of_fd(size, prot, fd, offset, memory);
 }
 
-/* Applications cannot make an AHardwareBuffer on this platform. */
 int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer *ahwb,
                                                     ANeuralNetworksMemory **memory)
 {
@@ -22,7 +21,7 @@ int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer *ahwb,
     REQUIRE_GIVEN(memory);
     *memory = NULL;
     REQUIRE_GIVEN(ahwb);
-    return FAIL(BAD_DATA, "AHardwareBuffer is not supported on this platform");
+    return memory_of_hardware_buffer(ahwb, memory);
 }
 
 void ANeuralNetworksMemory_free(ANeuralNetworksMemory *memory)

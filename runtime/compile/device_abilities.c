@@ -84,10 +84,11 @@ static int find_of_reference(const struct model *m, uint32_t graph, struct arena
 
 /* Gives the pools the descriptors of their memories, so that a driver in another process can map
  * them.  False: one cannot be mapped. */
-static bool use_memories(const struct model_part *p, struct hal_model *hal, struct hal_memory *to)
+static bool use_memories(enum level level, const struct model_part *p, struct hal_model *hal,
+                         struct hal_memory *to)
 {
     for (uint32_t i = 0; p->pool && i < hal->n_pools; i++)
-        if (memory_for_driver(p->pool[i], &to[i]) != ANEURALNETWORKS_NO_ERROR)
+        if (memory_for_driver(p->pool[i], level, &to[i]) != ANEURALNETWORKS_NO_ERROR)
             return false;
     if (p->pool)
         hal->pools = to;
@@ -107,7 +108,7 @@ static int ask_driver(const ANeuralNetworksDevice *d, const struct model_part *p
     if (!supported || !pools)
         return why_no_memory(w);
     TRY(convert_to_hal(&part->model, a, &hal, w));
-    if (!use_memories(part, &hal, pools))
+    if (!use_memories(d->level, part, &hal, pools))
         return why_fail(w, WHY_SYSTEM, "the memory of a constant cannot be mapped");
     enum hal_status status =
         d->driver->get_supported_operations(d->driver, d->entry, &hal, supported, &n);

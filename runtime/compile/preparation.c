@@ -14,15 +14,15 @@ const struct preparation plain_preparation = {
 };
 
 /* Pools with descriptor and address, for drivers in this and in other processes. */
-static int put_pools(uint32_t n, ANeuralNetworksMemory *const *pool, struct arena *a,
-                     struct hal_model *hal)
+static int put_pools(enum level level, uint32_t n, ANeuralNetworksMemory *const *pool,
+                     struct arena *a, struct hal_model *hal)
 {
     struct hal_memory *pools = arena_alloc(a, n, sizeof(*pools));
 
     if (!pools)
         return FAIL(OUT_OF_MEMORY, "no memory for a model of the HAL");
     for (uint32_t i = 0; i < n; i++)
-        PASS(memory_for_driver(pool[i], &pools[i]));
+        PASS(memory_for_driver(pool[i], level, &pools[i]));
     hal->pools = pools;
     return ANEURALNETWORKS_NO_ERROR;
 }
@@ -100,7 +100,7 @@ static int convert_and_prepare(struct arena *a, const ANeuralNetworksDevice *d,
         return FAIL_WHY(&w);
     if (d->level < L3)
         hal.n_extension_prefixes = 0;
-    PASS(put_pools(m->n_pools, pool, a, &hal));
+    PASS(put_pools(d->level, m->n_pools, pool, a, &hal));
     VLOG(COMPILATION, "%u operations are prepared on %s", m->graph[0].n_operations, d->name);
     p = driver_client_prepare(d->client, d->entry, &hal, config, &end);
     if (!p)

@@ -78,7 +78,7 @@ int described_read(const struct described_memory *from, ANeuralNetworksMemory *t
     struct hal_buffer *b = from->buffer;
     struct hal_memory host;
 
-    PASS(memory_for_driver(to, &host));
+    PASS(memory_for_driver(to, L8, &host));
     enum hal_status status = b->methods->copy_to(b, &host);
     return status == HAL_NONE
                ? ANEURALNETWORKS_NO_ERROR
@@ -92,7 +92,7 @@ int described_write(ANeuralNetworksMemory *from, const struct described_memory *
     struct hal_buffer *b = to->buffer;
     struct hal_memory host;
 
-    PASS(memory_for_driver(from, &host));
+    PASS(memory_for_driver(from, L8, &host));
     enum hal_status status = b->methods->copy_from(b, &host, shape->rank, shape->dim);
     return status == HAL_NONE
                ? ANEURALNETWORKS_NO_ERROR

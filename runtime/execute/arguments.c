@@ -83,7 +83,8 @@ static int check_length(const struct given_argument *g, bool is_padded, struct a
 {
     const size_t size = argument_element_size(a);
 
-    if (a->kind == ARGUMENT_OMITTED || (g->memory && g->memory->described))
+    if (a->kind == ARGUMENT_OMITTED ||
+        (g->memory && (g->memory->described || g->memory->is_opaque)))
         return ANEURALNETWORKS_NO_ERROR;
     if (g->length == 0)
         return FAIL(BAD_DATA, "length 0");
@@ -108,6 +109,8 @@ static int check_memory(const ANeuralNetworksExecution *e, const struct given_ar
         return ANEURALNETWORKS_NO_ERROR;
     if (g->memory->described)
         return check_described(e, g, is_output);
+    if (g->memory->is_opaque && !g->offset && !g->length)
+        return ANEURALNETWORKS_NO_ERROR;
     return memory_check_range(g->memory, g->offset, g->length);
 }
 

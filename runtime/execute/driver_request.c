@@ -45,7 +45,8 @@ static uint32_t buffer_pool(struct driver_request *r, const struct argument *a, 
     return at;
 }
 
-static int memory_pool(struct driver_request *r, ANeuralNetworksMemory *m, uint32_t *ret_pool)
+static int memory_pool(struct driver_request *r, ANeuralNetworksMemory *m, enum level level,
+                       uint32_t *ret_pool)
 {
     struct hal_request_pool *pools = (struct hal_request_pool *) (uintptr_t) r->hal.pools;
 
@@ -58,7 +59,7 @@ static int memory_pool(struct driver_request *r, ANeuralNetworksMemory *m, uint3
         pools[r->hal.n_pools] =
             (struct hal_request_pool){ .is_token = true, .token = m->described->token };
     else
-        PASS(memory_for_driver(m, &pools[r->hal.n_pools].memory));
+        PASS(memory_for_driver(m, level, &pools[r->hal.n_pools].memory));
     r->memory[r->hal.n_pools] = m;
     r->identifiers[r->hal.n_pools] = (int64_t) m->number;
     *ret_pool = r->hal.n_pools++;
@@ -77,7 +78,7 @@ static int put_argument(struct driver_request *r, const struct argument *a, bool
     if (a->kind == ARGUMENT_BUFFER)
         h.location.pool = buffer_pool(r, a, is_output);
     else
-        PASS(memory_pool(r, a->memory, &h.location.pool));
+        PASS(memory_pool(r, a->memory, level, &h.location.pool));
     h.location.offset = a->offset;
     h.location.length = a->length;
     if (a->kind == ARGUMENT_MEMORY && a->memory->described && !a->memory->described->buffer)

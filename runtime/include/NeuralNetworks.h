@@ -37,6 +37,9 @@ int ANeuralNetworksDevice_wait(const ANeuralNetworksDevice *device);
  * is duplicated. */
 int ANeuralNetworksMemory_createFromFd(size_t size, int prot, int fd, size_t offset,
                                        ANeuralNetworksMemory **memory);
+/* Memory of a buffer of hardware_buffer.h, which may be released afterwards.  Format BLOB: as
+ * memory of a file.  No driver takes other formats: as constants, and in parts, they are BAD_DATA,
+ * as arguments of executions UNMAPPABLE when these are started. */
 int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer *ahwb,
                                                     ANeuralNetworksMemory **memory);
 /* Memory for what the finished descriptor's roles have in common, where possible of a device. */

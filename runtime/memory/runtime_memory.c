@@ -13,6 +13,7 @@
 
 #include "golden/base/arena.h"
 #include "runtime/base/failure.h"
+#include "runtime/nativewindow/hardware_buffer_layout.h"
 
 #define LOG_TAG "Memory"
 
@@ -54,6 +55,18 @@ int memory_of_fd(size_t size, int protection, int fd, size_t offset, ANeuralNetw
                                             .offset = offset,
                                             .size = size },
                       ret);
+}
+
+int memory_of_hardware_buffer(const AHardwareBuffer *buffer, ANeuralNetworksMemory **ret)
+{
+    const struct hardware_buffer_layout *l = (const struct hardware_buffer_layout *) buffer;
+
+    if (l->magic != HARDWARE_BUFFER_MAGIC)
+        return FAIL(BAD_DATA, "no AHardwareBuffer of libnativewindow.so");
+    PASS(memory_of_fd((size_t) l->size, PROT_READ | PROT_WRITE, l->fd, 0, ret));
+    (*ret)->host.kind = HAL_MEMORY_HARDWARE_BUFFER;
+    (*ret)->is_opaque = l->desc.format != AHARDWAREBUFFER_FORMAT_BLOB;
+    return ANEURALNETWORKS_NO_ERROR;
 }
 
 int memory_of_size(size_t size, ANeuralNetworksMemory **ret)
@@ -168,7 +181,7 @@ static int map(struct hal_memory *h)
     return ANEURALNETWORKS_NO_ERROR;
 }
 
-int memory_for_driver(ANeuralNetworksMemory *m, struct hal_memory *ret)
+int memory_for_driver(ANeuralNetworksMemory *m, enum level level, struct hal_memory *ret)
 {
     int result = ANEURALNETWORKS_NO_ERROR;
 
@@ -181,6 +194,8 @@ int memory_for_driver(ANeuralNetworksMemory *m, struct hal_memory *ret)
         result = map(&m->host);
     if (result == ANEURALNETWORKS_NO_ERROR)
         *ret = m->host;
+    if (result == ANEURALNETWORKS_NO_ERROR && level < L3)
+        ret->kind = HAL_MEMORY_FD;
     pthread_mutex_unlock(&m->lock);
     return result;
 }
@@ -189,7 +204,7 @@ int memory_address(ANeuralNetworksMemory *m, uint8_t **ret_address)
 {
     struct hal_memory mapped;
 
-    PASS(memory_for_driver(m, &mapped));
+    PASS(memory_for_driver(m, L8, &mapped));
     *ret_address = mapped.address;
     return ANEURALNETWORKS_NO_ERROR;
 }

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "golden/model/tensor.h"
+#include "golden/model/op.h"
 #include "runtime/include/NeuralNetworks.h"
 #include "sim/hal.h"
 
@@ -59,6 +59,9 @@ void memory_unwatch(struct memory_watcher *w);
 
 /* Memory of a file: duplicates the descriptor. */
 int memory_of_fd(size_t size, int protection, int fd, size_t offset, ANeuralNetworksMemory **ret);
+/* Memory of an AHardwareBuffer of libnativewindow.so, which may be released afterwards: BAD_DATA
+ * for another object.  A format other than BLOB: opaque. */
+int memory_of_hardware_buffer(const AHardwareBuffer *buffer, ANeuralNetworksMemory **ret);
 /* Shared memory of the library's own (a memfd), mapped for reading and writing. */
 int memory_of_size(size_t size, ANeuralNetworksMemory **ret);
 /* The contents are in the buffer of d, which the memory then owns. */
@@ -69,8 +72,9 @@ void memory_free(ANeuralNetworksMemory *m);
 /* Where host memory is mapped; maps it at the first call, from any thread.
  * ANEURALNETWORKS_UNMAPPABLE: it cannot be. */
 int memory_address(ANeuralNetworksMemory *m, uint8_t **ret_address);
-/* For a driver: with descriptor and address.  ANEURALNETWORKS_UNMAPPABLE. */
-int memory_for_driver(ANeuralNetworksMemory *m, struct hal_memory *ret);
+/* For a driver of that level: with descriptor and address.  Before level 3 there are no hardware
+ * buffers: it gets the memory of the descriptor.  ANEURALNETWORKS_UNMAPPABLE. */
+int memory_for_driver(ANeuralNetworksMemory *m, enum level level, struct hal_memory *ret);
 /* Whether `length` bytes at `offset` may hold a constant, or an argument of an execution:
  * BAD_DATA where they lie outside, are (0, 0), or the memory is opaque or from a descriptor. */
 int memory_check_range(const ANeuralNetworksMemory *m, size_t offset, size_t length);
