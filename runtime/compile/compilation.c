@@ -1,6 +1,7 @@
 #include "runtime/compile/compilation.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ static int compilation_new(const ANeuralNetworksModel *m,
                            const ANeuralNetworksDevice *const *device, uint32_t n, bool is_explicit,
                            ANeuralNetworksCompilation **ret)
 {
+    static atomic_uint_fast64_t last;
     ANeuralNetworksCompilation *c = calloc(1, sizeof(*c));
 
     if (c)
@@ -57,6 +59,7 @@ static int compilation_new(const ANeuralNetworksModel *m,
     }
     for (uint32_t i = 0; i < n; i++)
         c->device[i] = device[i];
+    c->number = atomic_fetch_add(&last, 1);
     c->n_devices = n;
     c->is_explicit = is_explicit;
     c->model = m;

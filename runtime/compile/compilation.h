@@ -9,6 +9,7 @@
 enum compilation_state { COMPILATION_OPEN, COMPILATION_VALID, COMPILATION_INVALID };
 
 struct ANeuralNetworksCompilation {
+    uint64_t number; /* unique in the process: identifies it in roles of memories */
     const ANeuralNetworksModel *model;
     enum compilation_state state;
 

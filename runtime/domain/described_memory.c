@@ -124,6 +124,8 @@ static struct described_memory *describe(const ANeuralNetworksMemoryDesc *d)
     m->foreign = d->foreign;
     m->n_roles = d->n_roles;
     m->role = memcpy(role, d->role, d->n_roles * sizeof(*role));
+    for (uint32_t i = 0; i < d->n_roles; i++)
+        role[i].compilation = NULL;
     m->shape = d->operand.shape;
     return m;
 }

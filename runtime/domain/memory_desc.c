@@ -43,7 +43,7 @@ bool shape_merge(struct shape *to, const struct shape *from)
 static bool has_role(const ANeuralNetworksMemoryDesc *d, const struct memory_role *r)
 {
     for (uint32_t i = 0; i < d->n_roles; i++)
-        if (d->role[i].compilation == r->compilation && d->role[i].is_output == r->is_output &&
+        if (d->role[i].number == r->number && d->role[i].is_output == r->is_output &&
             d->role[i].index == r->index)
             return true;
     return false;
@@ -90,7 +90,7 @@ static int check_operand(const ANeuralNetworksMemoryDesc *d, const struct operan
 int memory_desc_add_role(ANeuralNetworksMemoryDesc *d, const ANeuralNetworksCompilation *c,
                          bool is_output, uint32_t index, float frequency)
 {
-    struct memory_role role = { c, is_output, index };
+    struct memory_role role = { c, c->number, is_output, index };
     const struct operand *o;
     struct shape shape;
 

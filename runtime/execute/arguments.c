@@ -38,7 +38,7 @@ static int check_described(const ANeuralNetworksExecution *e, const struct given
                     "offset %zu and length %zu, must be 0 with a memory from a descriptor",
                     g->offset, g->length);
     for (uint32_t i = 0; i < d->n_roles; i++)
-        if (d->role[i].compilation == e->compilation && d->role[i].is_output == is_output &&
+        if (d->role[i].number == e->compilation->number && d->role[i].is_output == is_output &&
             d->role[i].index == (uint32_t) g->index)
             return ANEURALNETWORKS_NO_ERROR;
     return FAIL(BAD_DATA, "the memory has no role as %s %d of this compilation",

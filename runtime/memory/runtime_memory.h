@@ -15,7 +15,9 @@
 
 /* A use of a memory: an input or output of a compilation. */
 struct memory_role {
-    const ANeuralNetworksCompilation *compilation;
+    const ANeuralNetworksCompilation *compilation; /* of a descriptor; of a memory NULL, because it
+                                                      may outlive the compilation */
+    uint64_t number;                               /* the compilation's */
     bool is_output;
     uint32_t index;
 };
