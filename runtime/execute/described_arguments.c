@@ -13,7 +13,7 @@ static bool is_described(const struct argument *a)
     return a->kind == ARGUMENT_MEMORY && a->memory->described;
 }
 
-static bool is_in_driver(const struct argument *a)
+bool argument_in_driver(const struct argument *a)
 {
     return is_described(a) && a->memory->described->buffer;
 }
@@ -87,7 +87,7 @@ int host_copies_make(const ANeuralNetworksExecution *e, struct argument **ret)
         return FAIL(OUT_OF_MEMORY, "no memory for %zu arguments", n);
     memcpy(copy, e->input, n * sizeof(*copy));
     for (size_t i = 0; i < n && result == ANEURALNETWORKS_NO_ERROR; i++)
-        if (is_in_driver(&e->input[i]))
+        if (argument_in_driver(&e->input[i]))
             result = make_copy(&e->input[i], i >= e->n_inputs, &copy[i]);
     if (result == ANEURALNETWORKS_NO_ERROR)
         *ret = copy;
@@ -102,7 +102,7 @@ int host_copies_store(const ANeuralNetworksExecution *e, const struct argument *
     for (uint32_t i = 0; i < e->n_outputs; i++) {
         const struct argument *a = &e->output[i];
         struct shape s = shape ? shape_of(&shape[i]) : a->shape;
-        if (is_in_driver(a))
+        if (argument_in_driver(a))
             PASS(described_write(copy[e->n_inputs + i].memory, a->memory->described, &s));
     }
     return ANEURALNETWORKS_NO_ERROR;
@@ -111,7 +111,7 @@ int host_copies_store(const ANeuralNetworksExecution *e, const struct argument *
 void host_copies_free(const ANeuralNetworksExecution *e, struct argument *copy)
 {
     for (size_t i = 0; i < (size_t) e->n_inputs + e->n_outputs; i++)
-        if (is_in_driver(&e->input[i]) && copy[i].memory != e->input[i].memory)
+        if (argument_in_driver(&e->input[i]) && copy[i].memory != e->input[i].memory)
             memory_free(copy[i].memory);
     free(copy);
 }

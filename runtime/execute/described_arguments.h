@@ -5,6 +5,9 @@
 
 #include "runtime/execute/execution.h"
 
+/* Whether the value is in a buffer of a driver, which has no address. */
+bool argument_in_driver(const struct argument *a);
+
 /* Before a computation: OP_FAILED where an input has no contents, or such of another shape than the
  * argument's. */
 int described_inputs_check(ANeuralNetworksExecution *e);

@@ -3,6 +3,8 @@
 
 #include "golden/base/clock.h"
 #include "runtime/base/failure.h"
+#include "runtime/domain/memory_desc.h"
+#include "runtime/execute/described_arguments.h"
 #include "runtime/execute/plan_run.h"
 
 #define LOG_TAG "ExecutionPlan"
@@ -12,28 +14,51 @@ static struct argument *location_of(struct plan_run *r, uint32_t source, uint32_
     return &r->location[plan_operand(r->plan, source, operand)];
 }
 
-/* Where a value is that the runtime itself reads or writes. */
-static int address_of(const struct argument *a, uint8_t **ret)
+/* A value that the runtime itself reads or writes: in place, or a copy of a driver's buffer. */
+struct host_value {
+    uint8_t *at;
+    ANeuralNetworksMemory *copy; /* NULL: in place */
+};
+
+static void host_value_done(struct host_value *v)
+{
+    memory_free(v->copy);
+}
+
+static int copy_from_driver(const struct argument *a, struct host_value *ret)
+{
+    PASS(described_host(a->memory->described, &a->shape, &ret->copy));
+    PASS(described_read(a->memory->described, ret->copy));
+    return memory_address(ret->copy, &ret->at);
+}
+
+/* *ret: zeroed by the caller, done by it also after a failure. */
+static int host_value_of(const struct argument *a, struct host_value *ret)
 {
     if (a->kind == ARGUMENT_BUFFER) {
-        *ret = a->buffer;
+        ret->at = a->buffer;
         return ANEURALNETWORKS_NO_ERROR;
     }
     if (a->kind != ARGUMENT_MEMORY)
         return FAIL(OP_FAILED, "an operand of IF or WHILE is omitted");
-    if (memory_address(a->memory, ret) != ANEURALNETWORKS_NO_ERROR)
+    if (argument_in_driver(a))
+        return copy_from_driver(a, ret) == ANEURALNETWORKS_NO_ERROR ? ANEURALNETWORKS_NO_ERROR
+                                                                    : ANEURALNETWORKS_OP_FAILED;
+    if (memory_address(a->memory, &ret->at) != ANEURALNETWORKS_NO_ERROR)
         return ANEURALNETWORKS_OP_FAILED;
-    *ret += a->offset;
+    ret->at += a->offset;
     return ANEURALNETWORKS_NO_ERROR;
 }
 
 static int read_condition(struct plan_run *r, uint32_t source, uint32_t operand, bool *ret)
 {
-    uint8_t *at;
+    struct host_value v = { NULL, NULL };
+    int result = host_value_of(location_of(r, source, operand), &v);
 
-    PASS(address_of(location_of(r, source, operand), &at));
-    *ret = *at;
-    return ANEURALNETWORKS_NO_ERROR;
+    if (result == ANEURALNETWORKS_NO_ERROR)
+        *ret = *v.at;
+    host_value_done(&v);
+    return result;
 }
 
 /* Operands of one source lie where those of another one do. */
@@ -79,23 +104,47 @@ static int check_time(struct plan_run *r, const struct step_run *loop)
                 (double) timeout / 1e6);
 }
 
+/* Writes the bytes to the place of the value. */
+static int store_value(const struct argument *to, const uint8_t *bytes)
+{
+    const size_t size = (size_t) operand_type_size(&to->operand->tensor, to->operand->foreign);
+    struct host_value v = { NULL, NULL };
+    int result;
+
+    if (!argument_in_driver(to)) {
+        PASS(host_value_of(to, &v));
+        memmove(v.at, bytes, size);
+        return ANEURALNETWORKS_NO_ERROR;
+    }
+    result = described_host(to->memory->described, &to->shape, &v.copy);
+    if (result == ANEURALNETWORKS_NO_ERROR)
+        result = memory_address(v.copy, &v.at);
+    if (result == ANEURALNETWORKS_NO_ERROR) {
+        memcpy(v.at, bytes, size);
+        result = described_write(v.copy, to->memory->described, &to->shape);
+    }
+    host_value_done(&v);
+    return result == ANEURALNETWORKS_NO_ERROR ? result : ANEURALNETWORKS_OP_FAILED;
+}
+
 /* The values of the loop are the results of the WHILE. */
 static int copy_results(struct plan_run *r, const struct plan_step *s)
 {
     const struct operation *o = plan_construct(r->plan, s);
     const struct graph *cond = plan_graph(r->plan, s->first_source);
+    int result = ANEURALNETWORKS_NO_ERROR;
 
-    for (uint32_t i = 0; i < o->n_out; i++) {
+    for (uint32_t i = 0; i < o->n_out && result == ANEURALNETWORKS_NO_ERROR; i++) {
         const struct argument *to = location_of(r, s->source, o->out[i]);
-        uint8_t *value, *result;
+        struct host_value value = { NULL, NULL };
         if (to->kind == ARGUMENT_OMITTED)
             continue;
-        PASS(address_of(location_of(r, s->first_source, cond->input[i]), &value));
-        PASS(address_of(to, &result));
-        memmove(result, value,
-                (size_t) operand_type_size(&to->operand->tensor, to->operand->foreign));
+        result = host_value_of(location_of(r, s->first_source, cond->input[i]), &value);
+        if (result == ANEURALNETWORKS_NO_ERROR)
+            result = store_value(to, value.at);
+        host_value_done(&value);
     }
-    return ANEURALNETWORKS_NO_ERROR;
+    return result;
 }
 
 /* One more iteration, whose results go to the places that the one before has not used. */

@@ -27,7 +27,7 @@
 EXPORTED extern char chosen_log[1024];
 char chosen_log[1024];
 
-enum { MOST_OPERATIONS = 32, ROWS = 2 };
+enum { MOST_OPERATIONS = 32, ROWS = 3 };
 
 struct chosen {
     int32_t code, activation; /* -1: any */
@@ -312,18 +312,18 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
 static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret)
 {
-    static const int32_t types[ROWS] = { HAL_TYPE_TENSOR_FLOAT32, HAL_TYPE_TENSOR_QUANT8_ASYMM };
+    static const int32_t types[ROWS] = { HAL_TYPE_TENSOR_FLOAT32, HAL_TYPE_TENSOR_QUANT8_ASYMM,
+                                         HAL_TYPE_TENSOR_BOOL8 };
     struct chosen_driver *d = (struct chosen_driver *) self;
     const struct hal_performance p = { d->row, d->row }, none = { 0, 0 };
 
     for (int i = 0; i < ROWS; i++)
         d->rows[i] = (struct hal_operand_performance){ types[i], p };
-    *ret = (struct hal_capabilities){ version < HAL_1_2 ? none : p,
-                                      version < HAL_1_1 ? none : p,
-                                      version < HAL_1_3 ? none : p,
-                                      version < HAL_1_3 ? none : p,
-                                      ROWS,
-                                      d->rows };
+    *ret = (struct hal_capabilities){
+        version < HAL_1_2 ? none : p,        version < HAL_1_1 ? none : p,
+        version < HAL_1_3 ? none : p,        version < HAL_1_3 ? none : p,
+        version < HAL_1_2 ? ROWS - 1 : ROWS, d->rows
+    };
     return HAL_NONE;
 }
 

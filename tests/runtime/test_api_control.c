@@ -1,8 +1,13 @@
 /* IF and WHILE whose parts are on several devices, executed: the scenarios 26, 27 and 31 to 34 of
- * runtime.md 4.7; results known by hand. */
+ * runtime.md 4.7, constructs within others, and values in buffers of drivers; results known by
+ * hand.
+ */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/runtime/client_job.h"
 #include "tests/support/check_main.h"
@@ -283,6 +288,302 @@ START_TEST(branches_in_loops)
 }
 END_TEST
 
+/* ---- WHILE in WHILE */
+
+/* sum + 0 + 1 + ... up to below n, by another loop; then n + 1. */
+static ANeuralNetworksModel *loop_in_body(ANeuralNetworksModel *cond, ANeuralNetworksModel *body)
+{
+    const float zero = 0, one = 1;
+    struct net t = net_new();
+    uint32_t n = floats(&t, 1), sum = floats(&t, 1), limit = floats(&t, 1);
+    uint32_t next = floats(&t, 1), last = floats(&t, 1), total = floats(&t, 1);
+    uint32_t begin = constant(&t, floats(&t, 1), &zero, sizeof zero);
+    uint32_t step = constant(&t, floats(&t, 1), &one, sizeof one);
+    uint32_t c = model_operand(&t, cond), inner = model_operand(&t, body);
+
+    operate(&t, ANEURALNETWORKS_WHILE, LIST(c, inner, begin, sum, n), LIST(last, total));
+    fused(&t, ANEURALNETWORKS_ADD, 1, n, step, next);
+    finish(&t, LIST(n, sum, limit), LIST(next, total));
+    return t.m;
+}
+
+/* 100 + the sum of m for all m < n < limit. */
+static void check_loops_in_loops(const struct client_job *j)
+{
+    const float limit = *(float *) j->input[1];
+    float expected = 100;
+
+    for (float n = 0; n < limit; n += 1)
+        for (float m = 0; m < n; m += 1)
+            expected += m;
+    ck_assert(*(float *) j->output[0] == limit);
+    ck_assert(*(float *) j->output[1] == expected);
+}
+
+/* The counts on w, the sums on v; conditions on the reference, or on c. */
+START_TEST(loops_in_loops)
+{
+    static const char *const devices[] = { "%c?name=v&ops=0.0,%c?name=w&ops=0.1",
+                                           "%c?name=v&ops=0.0,%c?name=w&ops=0.1,%c?name=c&ops=58" };
+    const char *compare = _i ? "c " : "";
+    ANeuralNetworksModel *inner;
+    struct loop s = { .sum = 100 };
+    const float zero = 0;
+    char log[1024];
+
+    use_devices(devices[_i]);
+    s.cond = below_limit();
+    inner = count_and_sum(1);
+    s.body = loop_in_body(s.cond, inner);
+    struct net t = net_new();
+    uint32_t sum = floats(&t, 1), limit = floats(&t, 1), n = floats(&t, 1), total = floats(&t, 1);
+    uint32_t begin = constant(&t, floats(&t, 1), &zero, sizeof zero);
+    uint32_t c = model_operand(&t, s.cond), body = model_operand(&t, s.body);
+    operate(&t, ANEURALNETWORKS_WHILE, LIST(c, body, begin, sum, limit), LIST(n, total));
+    finish(&t, LIST(sum, limit), LIST(n, total));
+    s.job.model = t.m;
+    job_input(&s.job, &s.sum, sizeof s.sum);
+    job_input(&s.job, &s.limit, sizeof s.limit);
+    job_output(&s.job, &s.result[0], sizeof(float));
+    job_output(&s.job, &s.result[1], sizeof(float));
+    job_compile(&s.job);
+    strcpy(log, compare);
+    for (s.limit = 0; s.limit < 5; s.limit += 1) {
+        job_run_each_way(&s.job, log, check_loops_in_loops);
+        strcat(log, compare);
+        for (float m = 0; m < s.limit; m += 1) {
+            strcat(log, "w v ");
+            strcat(log, compare);
+        }
+        strcat(log, "w ");
+        strcat(log, compare);
+    }
+    loop_done(&s);
+    ANeuralNetworksModel_free(inner);
+}
+END_TEST
+
+/* ---- 32: condition and body each on a device of its own, with roles of the arguments */
+
+/* While z = x + y: x, y = relu(x + y), relu(x + z); the x at the end. */
+struct scenario_32 {
+    struct client_job job;
+    ANeuralNetworksModel *cond, *body;
+    float in[3], out;
+};
+
+static void scenario_32_init(struct scenario_32 *s)
+{
+    struct net t = net_new();
+    uint32_t x = floats(&t, 1), y = floats(&t, 1), z = floats(&t, 1), o = bools(&t);
+    uint32_t sum = fused(&t, ANEURALNETWORKS_ADD, 0, x, y, floats(&t, 1));
+
+    *s = (struct scenario_32){ .in = { 1, 2, 3 } };
+    operate(&t, ANEURALNETWORKS_EQUAL, LIST(z, sum), LIST(o));
+    finish(&t, LIST(x, y, z), LIST(o));
+    s->cond = t.m;
+    t = net_new();
+    x = floats(&t, 1), y = floats(&t, 1), z = floats(&t, 1);
+    uint32_t first = fused(&t, ANEURALNETWORKS_ADD, 1, x, y, floats(&t, 1));
+    uint32_t second = fused(&t, ANEURALNETWORKS_ADD, 1, x, z, floats(&t, 1));
+    finish(&t, LIST(x, y, z), LIST(first, second));
+    s->body = t.m;
+    t = net_new();
+    x = floats(&t, 1), y = floats(&t, 1), z = floats(&t, 1), o = floats(&t, 1);
+    uint32_t c = model_operand(&t, s->cond), body = model_operand(&t, s->body);
+    operate(&t, ANEURALNETWORKS_WHILE, LIST(c, body, x, y, z), LIST(o));
+    finish(&t, LIST(x, y, z), LIST(o));
+    s->job.model = t.m;
+    for (int i = 0; i < 3; i++)
+        job_input(&s->job, &s->in[i], sizeof s->in[i]);
+    job_output(&s->job, &s->out, sizeof s->out);
+    job_compile(&s->job);
+}
+
+/* The memory for one argument; NULL: there is none. */
+static ANeuralNetworksMemory *memory_for(const struct client_job *j, bool is_output, uint32_t index)
+{
+    ANeuralNetworksMemoryDesc *d;
+    ANeuralNetworksMemory *m;
+
+    OK(ANeuralNetworksMemoryDesc_create(&d));
+    OK(is_output ? ANeuralNetworksMemoryDesc_addOutputRole(d, j->compilation, index, 1)
+                 : ANeuralNetworksMemoryDesc_addInputRole(d, j->compilation, index, 1));
+    OK(ANeuralNetworksMemoryDesc_finish(d));
+    OK(ANeuralNetworksMemory_createFromDesc(d, &m));
+    ANeuralNetworksMemoryDesc_free(d);
+    return m;
+}
+
+START_TEST(condition_and_body_on_two)
+{
+    struct scenario_32 s;
+    uint32_t alignment, padding;
+
+    use_devices("%c?name=a&ops=0.0-48&row=0.8,%c?name=b&ops=0.1");
+    scenario_32_init(&s);
+    OK(job_compute(&s.job));
+    ck_assert_str_eq(executed(), "a b a ");
+    ck_assert(s.out == 3);
+    s.in[2] = 4;
+    OK(job_compute(&s.job));
+    ck_assert_str_eq(executed(), "a ");
+    ck_assert(s.out == 1);
+    /* Inputs are used on both devices, the output on none: neither memory is a driver's. */
+    for (uint32_t i = 0; i < 3; i++) {
+        OK(ANeuralNetworksCompilation_getPreferredMemoryAlignmentForInput(s.job.compilation, i,
+                                                                          &alignment));
+        OK(ANeuralNetworksCompilation_getPreferredMemoryPaddingForInput(s.job.compilation, i,
+                                                                        &padding));
+        ck_assert_uint_eq(alignment, 64);
+        ck_assert_uint_eq(padding, 64);
+        ANeuralNetworksMemory_free(memory_for(&s.job, false, i));
+    }
+    OK(ANeuralNetworksCompilation_getPreferredMemoryAlignmentForOutput(s.job.compilation, 0,
+                                                                       &alignment));
+    OK(ANeuralNetworksCompilation_getPreferredMemoryPaddingForOutput(s.job.compilation, 0,
+                                                                     &padding));
+    ck_assert_uint_eq(alignment, 16);
+    ck_assert_uint_eq(padding, 1);
+    ANeuralNetworksMemory_free(memory_for(&s.job, true, 0));
+    ck_assert_str_eq(executed(), "");
+    job_done(&s.job);
+    ANeuralNetworksModel_free(s.cond);
+    ANeuralNetworksModel_free(s.body);
+}
+END_TEST
+
+/* ---- values in buffers of drivers, without a fallback to the reference */
+
+/* Host memory of some bytes, to copy to and from buffers. */
+struct shared {
+    ANeuralNetworksMemory *memory;
+    void *at;
+    size_t size;
+};
+
+static struct shared shared_new(size_t size)
+{
+    struct shared s = { .size = size };
+    int fd = memfd_create("test", MFD_CLOEXEC);
+
+    ck_assert_int_eq(ftruncate(fd, (off_t) size), 0);
+    s.at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    ck_assert_ptr_ne(s.at, MAP_FAILED);
+    OK(ANeuralNetworksMemory_createFromFd(size, PROT_READ | PROT_WRITE, fd, 0, &s.memory));
+    close(fd);
+    return s;
+}
+
+static void shared_done(struct shared *s)
+{
+    munmap(s->at, s->size);
+    ANeuralNetworksMemory_free(s->memory);
+}
+
+/* Whether the reference repeats what fails. */
+static void set_mode(int mode)
+{
+    ck_assert_int_eq(setenv("HALCYON_DEBUG_NN_PARTITION", mode == 1 ? "1" : "2", 1), 0);
+}
+
+/* n = !c on the driver, which has c; o = c ? x + y : relu(x + y). */
+START_TEST(condition_in_a_driver)
+{
+    ANeuralNetworksModel *part[2];
+    struct client_job j = { 0 };
+    uint8_t inverse;
+
+    set_mode(1 + _i);
+    use_devices("%c?name=a&ops=62,%c?name=v&ops=0.0-0.1");
+    part[0] = add_with(0), part[1] = add_with(1);
+    struct net t = net_new();
+    uint32_t c = bools(&t), x = floats(&t, 2), y = floats(&t, 2), o = floats(&t, 2), n = bools(&t);
+    uint32_t then = model_operand(&t, part[0]), other = model_operand(&t, part[1]);
+    operate(&t, ANEURALNETWORKS_IF, LIST(c, then, other, x, y), LIST(o));
+    operate(&t, ANEURALNETWORKS_LOGICAL_NOT, LIST(c), LIST(n));
+    finish(&t, LIST(c, x, y), LIST(o, n));
+    j.model = t.m;
+    job_compile(&j);
+    ANeuralNetworksMemory *m = memory_for(&j, false, 0);
+    ck_assert_str_eq(executed(), "+a ");
+    struct shared host = shared_new(1);
+    for (uint8_t value = 0; value < 2; value++) {
+        ANeuralNetworksExecution *e;
+        *(uint8_t *) host.at = value;
+        OK(ANeuralNetworksMemory_copy(host.memory, m));
+        OK(ANeuralNetworksExecution_create(j.compilation, &e));
+        OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, m, 0, 0));
+        OK(ANeuralNetworksExecution_setInput(e, 1, NULL, a, sizeof a));
+        OK(ANeuralNetworksExecution_setInput(e, 2, NULL, b, sizeof b));
+        OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, out[0], sizeof out[0]));
+        OK(ANeuralNetworksExecution_setOutput(e, 1, NULL, &inverse, 1));
+        OK(ANeuralNetworksExecution_compute(e));
+        ck_assert_str_eq(executed(), "v a ");
+        ck_assert_uint_eq(inverse, !value);
+        expect_floats(out[0], 11, value ? -22 : 0);
+        ANeuralNetworksExecution_free(e);
+    }
+    ANeuralNetworksMemory_free(m);
+    shared_done(&host);
+    job_done(&j);
+    ANeuralNetworksModel_free(part[0]);
+    ANeuralNetworksModel_free(part[1]);
+}
+END_TEST
+
+/* The sum at the begin is in v's buffer, which the body reads; the sum at the end is in t's, which
+ * takes the square root of it. */
+START_TEST(loop_values_in_drivers)
+{
+    const float zero = 0;
+    struct loop s = { .sum = 0 };
+    float root, n;
+
+    set_mode(1 + _i);
+    use_devices("%c?name=v&ops=0.0-0.1,%c?name=t&ops=88");
+    s.cond = below_limit();
+    s.body = count_and_sum(0);
+    struct net t = net_new();
+    uint32_t sum = floats(&t, 1), limit = floats(&t, 1), last = floats(&t, 1);
+    uint32_t total = floats(&t, 1), r = floats(&t, 1);
+    uint32_t begin = constant(&t, floats(&t, 1), &zero, sizeof zero);
+    uint32_t c = model_operand(&t, s.cond), body = model_operand(&t, s.body);
+    operate(&t, ANEURALNETWORKS_WHILE, LIST(c, body, begin, sum, limit), LIST(last, total));
+    operate(&t, ANEURALNETWORKS_SQRT, LIST(total), LIST(r));
+    finish(&t, LIST(sum, limit), LIST(last, total, r));
+    s.job.model = t.m;
+    job_compile(&s.job);
+    ANeuralNetworksMemory *from = memory_for(&s.job, false, 0), *to = memory_for(&s.job, true, 1);
+    ck_assert_str_eq(executed(), "+v +t ");
+    struct shared host = shared_new(sizeof(float));
+    for (s.limit = 0; s.limit < 4; s.limit += 1) {
+        const float expected = 100 + s.limit * (s.limit - 1) / 2;
+        ANeuralNetworksExecution *e;
+        *(float *) host.at = 100;
+        OK(ANeuralNetworksMemory_copy(host.memory, from));
+        OK(ANeuralNetworksExecution_create(s.job.compilation, &e));
+        OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, from, 0, 0));
+        OK(ANeuralNetworksExecution_setInput(e, 1, NULL, &s.limit, sizeof s.limit));
+        OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, &n, sizeof n));
+        OK(ANeuralNetworksExecution_setOutputFromMemory(e, 1, NULL, to, 0, 0));
+        OK(ANeuralNetworksExecution_setOutput(e, 2, NULL, &root, sizeof root));
+        OK(ANeuralNetworksExecution_compute(e));
+        const char *log = executed();
+        ck_assert_uint_eq(strlen(log), 2 * (size_t) s.limit + 2); /* v for each iteration, then t */
+        OK(ANeuralNetworksMemory_copy(to, host.memory));
+        ck_assert(n == s.limit);
+        ck_assert(*(float *) host.at == expected);
+        ck_assert(root > 0.99f && root * root < expected + 0.01f && root * root > expected - 0.01f);
+        ANeuralNetworksExecution_free(e);
+    }
+    ANeuralNetworksMemory_free(from);
+    ANeuralNetworksMemory_free(to);
+    shared_done(&host);
+    loop_done(&s);
+}
+END_TEST
+
 /* ---- 34: a step that fails behind a loop */
 
 START_TEST(failure_after_loop)
@@ -323,5 +624,9 @@ Suite *api_control_suite(void)
     tcase_add_loop_test(loops_case, loops_without_end, 0, 2);
     tcase_add_test(loops_case, branches_in_loops);
     tcase_add_test(loops_case, failure_after_loop);
+    tcase_add_loop_test(loops_case, loops_in_loops, 0, 2);
+    tcase_add_test(loops_case, condition_and_body_on_two);
+    tcase_add_loop_test(branches, condition_in_a_driver, 0, 2);
+    tcase_add_loop_test(loops_case, loop_values_in_drivers, 0, 2);
     return make_suite("api_control", branches, loops_case, NULL);
 }

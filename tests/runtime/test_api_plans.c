@@ -42,6 +42,33 @@ static void check_simple(const struct client_job *j)
     expect_floats(j->output[0], 111, 178);
 }
 
+/* 14: the driver has the OEM operation, and does not prepare it: nobody else can.  _i: mode. */
+START_TEST(oem_operation_is_not_prepared)
+{
+    const ANeuralNetworksDevice *d;
+    ANeuralNetworksCompilation *c;
+    bool supported;
+    struct net t;
+
+    setenv("HALCYON_DEBUG_NN_PARTITION", _i == 1 ? "1" : "2", 1);
+    use_devices("%c?name=oem&ops=10000&prepare=2");
+    t = net_new();
+    uint32_t x = floats(&t, 2), o = floats(&t, 2);
+    operate(&t, 10000, LIST(x), LIST(o));
+    finish(&t, LIST(x), LIST(o));
+    d = device_named("oem");
+    OK(ANeuralNetworksModel_getSupportedOperationsForDevices(t.m, &d, 1, &supported));
+    ck_assert(supported);
+    OK(ANeuralNetworksCompilation_create(t.m, &c));
+    EXPECT(ANeuralNetworksCompilation_finish(c), OP_FAILED);
+    ANeuralNetworksCompilation_free(c);
+    OK(ANeuralNetworksCompilation_createForDevices(t.m, &d, 1, &c));
+    EXPECT(ANeuralNetworksCompilation_finish(c), OP_FAILED);
+    ANeuralNetworksCompilation_free(c);
+    ANeuralNetworksModel_free(t.m);
+}
+END_TEST
+
 /* By HAL version of both drivers. */
 static const int versions[] = { 10, 11, 12, 13, 15, 18 };
 
@@ -501,6 +528,7 @@ Suite *api_plans_suite(void)
     TCase *steps = tcase_create("steps"), *failures = tcase_create("failures"),
           *memories = tcase_create("memories");
 
+    tcase_add_loop_test(steps, oem_operation_is_not_prepared, 1, 3);
     tcase_add_loop_test(steps, two_devices, 0, sizeof versions / sizeof *versions);
     tcase_add_test(steps, reference_in_the_middle);
     tcase_add_test(steps, output_as_input);
