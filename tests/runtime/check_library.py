@@ -54,7 +54,9 @@ def check(library, headers, compiler):
     for needed in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic):
         if not re.fullmatch(f"{LOADED}|{SANITIZERS}", needed):
             yield f"the library loads {needed}, which runtime/meson.build does not justify"
-    source = "".join(f'#include "{name}"\n' for name in [*NODES, "NeuralNetworksOEM.h", "hardware_buffer.h"])
+    included = [*NODES, "NeuralNetworksOEM.h", "NeuralNetworksSupportLibraryImpl.h", "hardware_buffer.h"]
+    source = "".join(f'#include "{name}"
+' for name in included)
     if compiler and subprocess.run([*compiler, "-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", headers, "-"],
                                    input=source, text=True, check=False).returncode:
         yield "the headers do not compile as C++"
