@@ -8,7 +8,7 @@
 
 int64_t ANeuralNetworks_getRuntimeFeatureLevel(void)
 {
-    return ANEURALNETWORKS_FEATURE_LEVEL_8;
+    return level_code(runtime_level());
 }
 
 int ANeuralNetworks_getDeviceCount(uint32_t *numDevices)

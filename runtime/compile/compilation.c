@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/clock.h"
 #include "golden/model/extension.h"
 #include "runtime/base/failure.h"
 #include "runtime/compile/caching.h"
+#include "runtime/compile/compilation_report.h"
 
 #define LOG_TAG "CompilationBuilder"
 
@@ -319,6 +321,7 @@ static int compile(ANeuralNetworksCompilation *c)
     }
     c->on = reference_device();
     c->may_fall_back = false;
+    c->fell_back = true;
     return prepare_reference(c, &plain_preparation, &c->prepared);
 }
 
@@ -357,11 +360,14 @@ int compilation_finish(ANeuralNetworksCompilation *c)
     REQUIRE_GIVEN(c);
     PASS(check_open(c));
     PASS(check_model(c->model));
+    const uint64_t begun = clock_steady_ns();
     c->arena = arena_new(0);
     int result = c->arena ? compile(c) : FAIL(OUT_OF_MEMORY, "no memory for a plan");
     if (result == ANEURALNETWORKS_NO_ERROR)
         result = list_roles(c);
     c->state = result == ANEURALNETWORKS_NO_ERROR ? COMPILATION_VALID : COMPILATION_INVALID;
+    if (telemetry_is_on())
+        compilation_report(c, result, clock_steady_ns() - begun);
     return result;
 }
 

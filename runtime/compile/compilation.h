@@ -31,6 +31,7 @@ struct ANeuralNetworksCompilation {
     struct compiled_plan *plan;
     struct arena *arena;               /* owns the plan and the roles */
     const struct argument_roles *role; /* of each input, then of each output */
+    bool fell_back;     /* finish: to the reference executor, or because of debug.nn.partition 0 */
     bool may_fall_back; /* executions that fail are repeated on the reference executor */
 
     pthread_mutex_t lock;

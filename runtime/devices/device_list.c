@@ -14,6 +14,8 @@
 #define LOG_TAG "Manager"
 
 static struct device_list list;
+static ANeuralNetworksDevice *reference;
+static bool is_support_library;
 
 /* ---- one device */
 
@@ -35,6 +37,10 @@ static void set_properties(struct device *d, bool is_reference)
     b->type = (int32_t) i->type;
     b->level = (enum level) hal_level(i->hal_version);
     b->entry = i->hal_version;
+    if (b->level > runtime_level()) {
+        b->level = runtime_level();
+        b->entry = hal_versions[b->level - L1];
+    }
     b->is_reference = is_reference;
     b->driver = (struct hal_driver *) (uintptr_t) target_driver(b->target);
     hal_capabilities_to_newest(&i->capabilities, i->hal_version, d->rows, &b->performance);
@@ -93,7 +99,7 @@ static bool is_enabled(const char *name)
     char pattern[512];
     regex_t r;
 
-    if (!enabled || !*enabled)
+    if (!enabled || !*enabled || is_support_library)
         return true;
     int n = snprintf(pattern, sizeof(pattern), "^(%s)$", enabled);
     if (n < 0 || (size_t) n >= sizeof(pattern) ||
@@ -129,19 +135,19 @@ static bool append(ANeuralNetworksDevice *d)
     return true;
 }
 
-static void add_driver(const char *uri)
+/* variable: where the URI comes from. */
+static void add_driver(const char *variable, const char *uri)
 {
     struct why w;
     ANeuralNetworksDevice *d = device_open(uri, false, &w);
 
     if (!d) {
-        log_write(LOG_ERROR, LOG_TAG, "HALCYON_DEVICES: %s; this driver is not used", w.text);
+        log_write(LOG_ERROR, LOG_TAG, "%s: %s; this driver is not used", variable, w.text);
         return;
     }
     if (has_name(d->name)) {
-        log_write(LOG_ERROR, LOG_TAG,
-                  "HALCYON_DEVICES: %s: the name %s is taken; this driver is not used", uri,
-                  d->name);
+        log_write(LOG_ERROR, LOG_TAG, "%s: %s: the name %s is taken; this driver is not used",
+                  variable, uri, d->name);
     } else if (!is_enabled(d->name)) {
         log_write(LOG_INFO, LOG_TAG, "%s is not among the enabled devices", d->name);
     } else if (append(d)) {
@@ -153,7 +159,10 @@ static void add_driver(const char *uri)
 
 /* ---- the configuration */
 
-/* URIs between the characters of `separators`, without blanks around them. */
+static bool is_configured; /* HALCYON_DEVICES names a driver */
+
+/* URIs between the characters of `separators`, without blanks around them.  A support library uses
+ * the first one only. */
 static void add_drivers(char *text, const char *separators)
 {
     char *rest = NULL;
@@ -163,8 +172,10 @@ static void add_drivers(char *text, const char *separators)
         uri += strspn(uri, " \t\r");
         for (size_t n = strlen(uri); n && strchr(" \t\r", uri[n - 1]); n--)
             uri[n - 1] = 0;
-        if (*uri && *uri != '#')
-            add_driver(uri);
+        if (!*uri || *uri == '#' || (is_support_library && is_configured))
+            continue;
+        is_configured = true;
+        add_driver("HALCYON_DEVICES", uri);
     }
 }
 
@@ -183,21 +194,42 @@ static void add_drivers_of_file(const char *path)
         fclose(file);
 }
 
-static void make_list(void)
+static void add_configured(void)
 {
     const char *devices = getenv("HALCYON_DEVICES");
     char *text = devices ? strdup(devices) : NULL;
-    ANeuralNetworksDevice *reference;
-    struct why w;
 
-    runtime_settings();
     if (text && *text == '@')
         add_drivers_of_file(text + 1);
     else if (text)
         add_drivers(text, ",");
     free(text);
+}
+
+static void add_of_support_library(void)
+{
+    const char *device = getenv("HALCYON_SL_DEVICE");
+
+    if (device && *device) {
+        add_driver("HALCYON_SL_DEVICE", device);
+        return;
+    }
+    add_configured();
+    if (!is_configured)
+        add_driver("HALCYON_SL_DEVICE", "golden");
+}
+
+static void make_list(void)
+{
+    struct why w;
+
+    runtime_settings();
     reference = device_open("golden", true, &w);
-    if (!reference || !append(reference)) {
+    if (is_support_library)
+        add_of_support_library();
+    else
+        add_configured();
+    if (!reference || (!is_support_library && !append(reference))) {
         log_write(LOG_ERROR, LOG_TAG, "nnapi-reference: out of memory");
         list.n = 0;
     }
@@ -213,7 +245,12 @@ const struct device_list *devices(void)
 
 const ANeuralNetworksDevice *reference_device(void)
 {
-    const struct device_list *all = devices();
+    devices();
+    return reference;
+}
 
-    return all->n ? all->device[all->n - 1] : NULL;
+void devices_of_support_library(void)
+{
+    is_support_library = true;
+    runtime_level_of_support_library();
 }

@@ -6,6 +6,12 @@
  *     HALCYON_DEVICES="sim:gpu,unix:/run/npu,lib:./npu.so"    URIs of targets (sim/sim.h)
  *     HALCYON_DEVICES=@FILE                                   the same, one a line; # comments
  *
+ * A support library (runtime/sl) has one driver and no reference executor in its list:
+ *
+ *     HALCYON_SL_DEVICE=URI          otherwise the first of HALCYON_DEVICES; if neither is set,
+ *                                    `golden`, the reference executor as a driver
+ *     HALCYON_SL_FEATURE_LEVEL=N     the level of the library, 5 to 8; if not set, 8
+ *
  * A driver that cannot be opened, that breaks the contract in what it states of itself, or whose
  * name another one has, is left out, with an error in the log; the others still serve. */
 #ifndef RUNTIME_DEVICE_H
@@ -37,7 +43,8 @@ struct ANeuralNetworksDevice {
 
 struct device_list {
     uint32_t n;
-    ANeuralNetworksDevice *const *device; /* the reference executor is the last */
+    ANeuralNetworksDevice *const *device; /* the reference executor is the last, unless this is a
+                                             support library */
 };
 /* From any thread. */
 const struct device_list *devices(void);
@@ -45,7 +52,10 @@ const struct device_list *devices(void);
  * contract in what it states of itself; then the target is freed, too. */
 ANeuralNetworksDevice *device_of_target(struct target *t, bool is_reference, struct why *w);
 void device_free(ANeuralNetworksDevice *d);
+/* Never NULL unless memory was lacking; in a support library it is not in the list. */
 const ANeuralNetworksDevice *reference_device(void);
+/* Before anything else is called: this library is a support library. */
+void devices_of_support_library(void);
 
 /* Relative time and power of operands of a type (as a scalar or tensor type of NNAPI), FLT_MAX
  * where the driver states none. */
@@ -65,6 +75,8 @@ int device_wait(const ANeuralNetworksDevice *d);
 bool device_has_extension(const ANeuralNetworksDevice *d, const char *name);
 /* A time-out from now on as the driver's clock has it; at most the last point in time. */
 uint64_t driver_deadline(const ANeuralNetworksDevice *d, uint64_t timeout_ns);
+/* Level of the library, at most which its devices have: L8, or what a support library is set to. */
+enum level runtime_level(void);
 /* FeatureLevelCode of a level. */
 int64_t level_code(enum level level);
 
@@ -89,5 +101,7 @@ struct runtime_settings {
                             match wholly; NULL: any */
 };
 const struct runtime_settings *runtime_settings(void);
+/* For the room's own use: sets runtime_level() from HALCYON_SL_FEATURE_LEVEL. */
+void runtime_level_of_support_library(void);
 
 #endif

@@ -26,6 +26,24 @@ static long number_of(const char *name, long otherwise)
     return otherwise;
 }
 
+static enum level library_level = L8;
+
+void runtime_level_of_support_library(void)
+{
+    const long level = number_of("HALCYON_SL_FEATURE_LEVEL", L8 - L1 + 1);
+
+    if (level < 5 || level > 8)
+        log_write(LOG_ERROR, LOG_TAG, "HALCYON_SL_FEATURE_LEVEL=%ld: expected 5 to 8; 8 is used",
+                  level);
+    else
+        library_level = (enum level)(L1 + level - 1);
+}
+
+enum level runtime_level(void)
+{
+    return library_level;
+}
+
 static void read_vlog(void)
 {
     const char *setting = getenv("HALCYON_DEBUG_NN_VLOG");

@@ -58,6 +58,7 @@ int execution_run_fallback(ANeuralNetworksExecution *e, int failed)
 {
     struct computed end;
 
+    e->fell_back = true;
     fall_back(e, failed, &end);
     execution_end(e, end.result, end.shape, &end.durations);
     return end.result;
@@ -92,7 +93,7 @@ int execution_run_begun(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst
 int execution_compute(ANeuralNetworksExecution *e)
 {
     REQUIRE_GIVEN(e);
-    PASS(execution_begin(e));
+    PASS(execution_begin(e, ANNDIAG_EXECUTION_MODE_SYNC));
     return execution_run_begun(e, NULL, e->timeout);
 }
 
@@ -104,7 +105,7 @@ int execution_compute_in_burst(ANeuralNetworksExecution *e, ANeuralNetworksBurst
         return FAIL(BAD_DATA, "the burst is one of another compilation");
     if (atomic_exchange(&b->is_busy, true))
         return FAIL(BAD_STATE, "an execution of the burst is running");
-    int result = execution_begin(e);
+    int result = execution_begin(e, ANNDIAG_EXECUTION_MODE_BURST);
     if (result == ANEURALNETWORKS_NO_ERROR)
         result = execution_run_begun(e, b, e->timeout);
     atomic_store(&b->is_busy, false);
@@ -134,7 +135,7 @@ int execution_start(ANeuralNetworksExecution *e, ANeuralNetworksEvent **ret)
     ANeuralNetworksEvent *ev = event_new();
     if (!ev)
         return FAIL(OUT_OF_MEMORY, "no memory for an event");
-    int result = execution_begin(e);
+    int result = execution_begin(e, ANNDIAG_EXECUTION_MODE_ASYNC);
     if (result != ANEURALNETWORKS_NO_ERROR) {
         event_unref(ev);
         return result;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/clock.h"
 #include "runtime/base/failure.h"
+#include "runtime/compile/compilation_report.h"
 #include "runtime/execute/described_arguments.h"
 #include "runtime/execute/plan_run.h"
 
@@ -125,10 +127,15 @@ static int begin(ANeuralNetworksExecution *e)
     return ANEURALNETWORKS_NO_ERROR;
 }
 
-int execution_begin(ANeuralNetworksExecution *e)
+int execution_begin(ANeuralNetworksExecution *e, ANeuralNetworksDiagnosticExecutionMode mode)
 {
     pthread_mutex_lock(&e->lock);
     int result = begin(e);
+    if (result == ANEURALNETWORKS_NO_ERROR) {
+        e->mode = mode;
+        e->begun = telemetry_is_on() ? clock_steady_ns() : 0;
+        e->fell_back = false;
+    }
     pthread_mutex_unlock(&e->lock);
     return result;
 }
@@ -141,9 +148,43 @@ struct hal_output_shape declared_shape(const struct argument *a)
     return s;
 }
 
+/* What the record has of this computation; the lock is held. */
+static struct ANeuralNetworksDiagnosticExecutionInfo record_of(const ANeuralNetworksExecution *e)
+{
+    const uint64_t *ns = e->durations.ns;
+    struct ANeuralNetworksDiagnosticExecutionInfo r = {
+        .facts = { .result = e->result, .fell_back = e->fell_back },
+        .mode = e->mode,
+        .runtime_ns = TELEMETRY_NO_TIME,
+        .driver_ns = ns[ANEURALNETWORKS_DURATION_IN_DRIVER],
+        .hardware_ns = ns[ANEURALNETWORKS_DURATION_ON_HARDWARE],
+    };
+
+    /* With dependencies the time until they are signalled would count. */
+    if (e->begun && e->mode != ANNDIAG_EXECUTION_MODE_ASYNC_WITH_DEPS)
+        r.runtime_ns = clock_steady_ns() - e->begun;
+    return r;
+}
+
+/* With the facts of the compilation in addition. */
+static void report(const ANeuralNetworksCompilation *c,
+                   struct ANeuralNetworksDiagnosticExecutionInfo *record)
+{
+    const struct telemetry_facts own = record->facts;
+    char *devices;
+
+    record->facts = compilation_facts(c, &devices);
+    record->facts.result = own.result;
+    record->facts.fell_back = record->facts.fell_back || own.fell_back;
+    telemetry_execution(record);
+    free(devices);
+}
+
 void execution_end(ANeuralNetworksExecution *e, int result, const struct hal_output_shape *shape,
                    const struct durations *durations)
 {
+    struct ANeuralNetworksDiagnosticExecutionInfo record;
+
     pthread_mutex_lock(&e->lock);
     for (uint32_t i = 0; i < e->n_outputs; i++)
         e->shape[i] = shape && e->output[i].kind != ARGUMENT_OMITTED
@@ -153,7 +194,12 @@ void execution_end(ANeuralNetworksExecution *e, int result, const struct hal_out
     e->durations = *durations;
     described_outputs_mark(e);
     e->state = EXECUTION_COMPLETED;
+    const bool is_reported = telemetry_is_on();
+    if (is_reported)
+        record = record_of(e);
     pthread_mutex_unlock(&e->lock);
+    if (is_reported)
+        report(e->compilation, &record);
 }
 
 /* ---- settings */

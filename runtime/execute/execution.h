@@ -14,6 +14,7 @@
 
 #include "runtime/compile/compilation.h"
 #include "runtime/execute/driver_request.h"
+#include "runtime/telemetry/telemetry.h"
 
 enum execution_state { EXECUTION_PREPARING, EXECUTION_RUNNING, EXECUTION_COMPLETED };
 
@@ -35,12 +36,16 @@ struct ANeuralNetworksExecution {
 
     pthread_mutex_t lock; /* of what follows, up to `request` */
     enum execution_state state;
-    bool is_padding_fixed;          /* an argument was given */
+    bool is_padding_fixed; /* an argument was given */
+    /* Of the computation that runs; the time only while telemetry is on. */
+    ANeuralNetworksDiagnosticExecutionMode mode;
+    uint64_t begun;                 /* CLOCK_MONOTONIC; 0: not noted */
     int result;                     /* of the last computation */
     struct hal_output_shape *shape; /* of the outputs after it, as far as they are known */
     struct durations durations;
 
     /* Of the thread that computes. */
+    bool fell_back;                 /* to the reference */
     struct driver_request request;  /* for the compilation's device; made at the first start */
     struct driver_request fallback; /* for the reference */
     struct reusable_execution *reusable;
@@ -76,8 +81,9 @@ int execution_output_dimensions(ANeuralNetworksExecution *e, int32_t index, uint
 /* BAD_STATE unless nothing has been started yet.  The lock is held. */
 int execution_check_preparing(const ANeuralNetworksExecution *e);
 /* The gate of every start: RUNNING with NO_ERROR, or why not. */
-int execution_begin(ANeuralNetworksExecution *e);
-/* The end of what execution_begin() began.  shape: n_outputs of them, or NULL: none are known. */
+int execution_begin(ANeuralNetworksExecution *e, ANeuralNetworksDiagnosticExecutionMode mode);
+/* The end of what execution_begin() began, with its telemetry.  shape: n_outputs of them, or NULL:
+ * none are known. */
 void execution_end(ANeuralNetworksExecution *e, int result, const struct hal_output_shape *shape,
                    const struct durations *durations);
 extern const struct durations unknown_durations;

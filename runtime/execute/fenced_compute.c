@@ -112,7 +112,7 @@ static int start(ANeuralNetworksExecution *e, const int *fds, uint32_t n, uint64
     struct device_launch l = { n, fds, duration ? duration : HAL_NO_TIME, HAL_NO_FENCE, NULL };
     int result;
 
-    PASS(execution_begin(e));
+    PASS(execution_begin(e, ANNDIAG_EXECUTION_MODE_ASYNC_WITH_DEPS));
     result = check(e, duration);
     if (result == ANEURALNETWORKS_NO_ERROR)
         result = described_inputs_check(e);
