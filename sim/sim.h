@@ -28,6 +28,7 @@ bool target_is_isolated(const char *uri, enum isolation isolation);
 struct target_host {
     /* Converts a profile file to JSON text (malloc()ed): sim/ itself reads no TOML. */
     int (*read_profile)(const char *path, char **ret_json, struct why *w);
+    const char *profile;  /* JSON text in place of that of any profile file; NULL: it is read */
     double reply_timeout; /* of a driver in another process, in seconds; 0: none */
     bool is_known;        /* the target has been opened before: if its service cannot be reached,
                              target_open() succeeds and the next run reports it */
@@ -52,7 +53,8 @@ struct target_host {
     void *user;
 };
 
-/* Opens a URI (sim:NAME, sim:PATH.toml, lib:PATH.so?ARGUMENTS, unix:PATH, golden, null).
+/* Opens a URI (sim:NAME, sim:PATH.toml, sim:PATH.json, lib:PATH.so?ARGUMENTS, unix:PATH, golden,
+ * null).
  * WHY_INVALID: a bad URI, profile or library, or a driver that does not answer host->entry; the
  * text has the fault and its place. */
 int target_open(const char *uri, const struct target_host *host, struct target **ret_target,

@@ -88,7 +88,7 @@ struct options {
     int preference;        /* halcyon plan: PreferenceCode */
     const char *dot, *svg; /* halcyon plan */
     bool skip_bad; /* files of a folder that cannot be loaded do not count for the exit status */
-    bool markdown, faults;
+    bool markdown, faults, profile_json;
     bool update, check, mark_flakes;                    /* halcyon baseline */
     double threshold;                                   /* of halcyon diff; 0: the default */
     bool man;                                           /* halcyon help */

@@ -1,11 +1,14 @@
 /* halcyon devices: what targets report of themselves; the fault table. */
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/commands/commands.h"
 #include "harness/run/devices.h"
 #include "harness/run/op_support.h"
+#include "sim/device/profile.h"
 #include "sim/hal/hal_convert.h"
+#include "specs/specs.h"
 
 static const char *operand_type(int32_t code)
 {
@@ -223,10 +226,47 @@ static int show(const struct options *o, const char *uri, bool long_form, struct
     return 0;
 }
 
+/* what: a shipped profile or a TOML file, with or without "sim:".  The result is one that
+ * sim:FILE.json takes. */
+static int print_profile(const char *what, struct why *w)
+{
+    const char *name = strncmp(what, "sim:", 4) == 0 ? what + 4 : what;
+    const char *shipped = profile_shipped(name);
+    struct profile *profile = NULL;
+    char *text = NULL;
+
+    if (!shipped)
+        TRY(specs_read_toml(name, &text, w));
+    int rc = profile_parse(shipped ? shipped : text, name, &profile, w);
+    if (rc == 0) {
+        json_t *json = json_loads(shipped ? shipped : text, 0, NULL);
+        json_dumpf(json, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(json);
+    }
+    profile_free(profile);
+    free(text);
+    return rc;
+}
+
+static int show_profile(const struct options *o)
+{
+    struct why why = { 0 };
+
+    if (o->n_arguments != 1) {
+        why_fail(&why, WHY_INVALID,
+                 "--profile-json: expected one profile: FILE.toml, cpu, gpu or dsp");
+        return print_error(o, &why);
+    }
+    return print_profile(o->argument[0], &why) < 0 ? print_error(o, &why) : EXIT_CONFORMING;
+}
+
 int cmd_devices(const struct options *o)
 {
     struct why why = { 0 };
     int failed = 0;
+    if (o->profile_json)
+        return show_profile(o);
     if (o->faults)
         (o->json ? show_faults_json : show_faults)();
     for (int i = 0; !failed && i < o->n_arguments; i++) {

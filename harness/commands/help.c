@@ -11,7 +11,7 @@ const char help_purpose[] =
 
 const struct help_row help_targets[] = {
     { "sim:cpu, sim:gpu, sim:dsp", "simulated devices" },
-    { "sim:FILE.toml", "a simulated device with this profile" },
+    { "sim:FILE.toml", "a simulated device with this profile; sim:FILE.json: one written as JSON" },
     { "lib:PATH.so[?ARGUMENTS]", "a driver in a shared library" },
     { "unix:PATH", "a driver that 'halcyon serve' runs in another process" },
     { "golden", "the reference itself" },

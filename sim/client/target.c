@@ -1,5 +1,6 @@
 /* Targets: drivers named by URIs. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,19 +122,56 @@ static const char *nearest_target(const struct uri *u, char text[SUGGEST_TEXT])
     return s.name ? suggest_text(&s, "", text) : suggest_text(&without_scheme, "sim:", text);
 }
 
+static int read_json(const char *path, char **ret_json, struct why *w)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t size = 0;
+
+    REQUIRE(w, file, "%s: %s", path, strerror(errno));
+    const ssize_t n = getdelim(&text, &size, 0, file);
+    fclose(file);
+    if (n < 0) {
+        free(text);
+        return why_fail(w, WHY_INVALID, "%s: the file is empty or cannot be read", path);
+    }
+    *ret_json = text;
+    return 0;
+}
+
+/* The text of a profile that is not a shipped one: malloc()ed JSON. */
+static int read_profile_text(const struct uri *u, const char *uri, const struct target_host *host,
+                             char **ret_json, struct why *w)
+{
+    const char *dot = strrchr(u->path, '.');
+    char text[SUGGEST_TEXT];
+
+    if (host && host->profile) {
+        *ret_json = strdup(host->profile);
+        return *ret_json ? 0 : why_no_memory(w);
+    }
+    if (dot && strcmp(dot, ".json") == 0)
+        return read_json(u->path, ret_json, w);
+    REQUIRE(w, dot && strcmp(dot, ".toml") == 0,
+            "%s: expected sim:cpu, sim:gpu, sim:dsp, sim:PATH.toml or sim:PATH.json%s", uri,
+            nearest_target(u, text));
+    REQUIRE(
+        w, host && host->read_profile,
+        "%s: this program reads no TOML; halcyon devices --profile-json %s writes the profile as "
+        "JSON, for sim:PATH.json",
+        uri, u->path);
+    return host->read_profile(u->path, ret_json, w);
+}
+
 static int read_profile(const struct uri *u, const char *uri, const struct target_host *host,
                         struct profile **ret_profile, struct why *w)
 {
-    const char *shipped = profile_shipped(u->path), *dot = strrchr(u->path, '.');
-    char *json = NULL, text[SUGGEST_TEXT];
+    const char *shipped = profile_shipped(u->path);
+    char *json = NULL;
 
     if (shipped)
         return profile_parse(shipped, uri, ret_profile, w);
-    REQUIRE(w, dot && strcmp(dot, ".toml") == 0,
-            "%s: expected sim:cpu, sim:gpu, sim:dsp or sim:PATH.toml%s", uri,
-            nearest_target(u, text));
-    REQUIRE(w, host && host->read_profile, "%s: this program cannot read profiles", uri);
-    TRY(host->read_profile(u->path, &json, w));
+    TRY(read_profile_text(u, uri, host, &json, w));
     int rc = profile_parse(json, u->path, ret_profile, w);
     free(json);
     return rc;
@@ -184,9 +222,10 @@ static int open_engine(const struct uri *u, const char *uri, const struct target
             "supported yet; a library with hal_driver_open is lib:PATH.so",
             uri);
     return why_fail(w, WHY_INVALID, "unknown target '%s'%s", uri,
-                    *nearest_target(u, text) ? text
-                                             : "; expected sim:NAME, sim:PATH.toml, lib:PATH.so, "
-                                               "unix:PATH, null or golden");
+                    *nearest_target(u, text)
+                        ? text
+                        : "; expected sim:NAME, sim:PATH.toml, sim:PATH.json, lib:PATH.so, "
+                          "unix:PATH, null or golden");
 }
 
 static int open_driver(const struct uri *u, const char *uri, const struct target_host *host,
@@ -258,15 +297,15 @@ bool target_is_isolated(const char *uri, enum isolation isolation)
            (isolation == ISOLATE_ALL && strncmp(uri, "sim:", 4) == 0);
 }
 
-/* The driver's process reads no TOML: it gets the profile as JSON. */
+/* The driver's process reads neither TOML nor files: it gets the profile as JSON. */
 static int open_hosted(const struct uri *u, const char *uri, const struct target_host *host,
                        struct target **ret_target, struct why *w)
 {
     char *profile = NULL;
     int rc = 0;
 
-    if (strcmp(u->scheme, "sim") == 0 && !profile_shipped(u->path) && host->read_profile)
-        rc = host->read_profile(u->path, &profile, w);
+    if (strcmp(u->scheme, "sim") == 0 && !profile_shipped(u->path))
+        rc = read_profile_text(u, uri, host, &profile, w);
     if (rc == 0)
         rc = hosted_open(uri, profile, host, ret_target, w);
     free(profile);

@@ -99,15 +99,6 @@ static _Noreturn void not_opened(struct host *h, const struct why *w)
     _exit(0);
 }
 
-static const char *given_profile;
-
-static int read_profile(const char *path, char **ret_json, struct why *w)
-{
-    (void) path;
-    *ret_json = given_profile ? strdup(given_profile) : NULL;
-    return *ret_json ? 0 : why_no_memory(w);
-}
-
 static int contain(struct host *h, struct why *w)
 {
     const struct host_calls *c = h->calls;
@@ -132,20 +123,18 @@ static void print_log(enum log_level level, const char *tag, const char *text, v
 
 static void open_driver(struct host *h)
 {
-    const struct target_host host = { .read_profile = read_profile };
+    const struct target_host host = { .profile = h->calls->profile };
     struct caller_state state;
     struct why why = { 0 };
 
     log_set_sink(print_log, NULL);
     atomic_store(&vlog_mask, h->calls->vlog_mask);
-    given_profile = h->calls->profile;
     if (contain(h, &why) < 0)
         not_opened(h, &why);
     caller_state_save(&state);
     if (target_open(h->calls->uri, &host, &h->target, &why) < 0)
         not_opened(h, &why);
     caller_state_restore(&state);
-    given_profile = NULL;
     const struct hal_driver *d = target_driver(h->target);
     h->answers->version = (int32_t) d->hal_version;
     h->answers->lowest_version = (int32_t) d->lowest_version;

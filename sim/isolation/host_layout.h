@@ -66,7 +66,7 @@ struct host_result {
 
 /* At the start of the input area. */
 struct host_calls {
-    const char *uri, *profile; /* profile: JSON of a sim:PATH.toml; NULL: none */
+    const char *uri, *profile; /* profile: JSON of a profile that is not shipped; NULL: none */
     const char *scratch;       /* folder that the driver may write to */
     uint32_t vlog_mask;        /* of its log, which is part of what it prints */
     bool may_use_devices;      /* device nodes are not closed off */
