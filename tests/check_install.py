@@ -221,6 +221,39 @@ def check_application(root, staged):
         require(printed == "nnapi-reference: 0: 11 22 33\n", f"an application ({language}, {form}): {printed}")
 
 
+# A client of the support library: it has the header, and a path to open.
+SUPPORT_LIBRARY_CLIENT = r"""
+#include <android/NeuralNetworksSupportLibraryImpl.h>
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    void *library = dlopen(argv[argc - 1], RTLD_LAZY | RTLD_LOCAL);
+    NnApiSLDriverImpl *(*get)(void) = library ? dlsym(library, "ANeuralNetworks_getSLDriverImpl") : NULL;
+
+    if (!get)
+        return fprintf(stderr, "%s\n", dlerror()), 1;
+    const NnApiSLDriverImplFL8 *nn = (const NnApiSLDriverImplFL8 *) get();
+    ANeuralNetworksDevice *device = NULL;
+    const char *name = "";
+    int bad = nn->base.ANeuralNetworks_getDevice(0, &device);
+    bad |= nn->base.ANeuralNetworksDevice_getName(device, &name);
+    printf("%lld: %s: %d\n", (long long) nn->base.base.implFeatureLevel, name, bad);
+    return bad;
+}
+"""
+
+
+def check_support_library(root, staged):
+    pathlib.Path("client.c").write_text(SUPPORT_LIBRARY_CLIENT)
+    library = next(root.glob("lib/**/libhalcyon_sl.so"))
+    sanitizers = ["-fsanitize=address,undefined"] if "libasan" in call("readelf", "-d", library) else []
+    call("cc", *pkg_config(root, staged, "neuralnetworks", "--cflags"), *sanitizers, "client.c", "-o", "client")
+    printed = call("env", "HALCYON_SL_DEVICE=sim:gpu", f"{os.getcwd()}/client", library)
+    require(printed == "1000008: halcyon-gpu: 0\n", f"a client of the support library: {printed}")
+
+
 def check_man_page(page):
     require(page.read_text() == call("halcyon", "help", "--man"),
             f"{page} differs from halcyon help --man")
@@ -308,12 +341,14 @@ def use(task):
                           PWD=str(folder))
         check_linking(root / "bin/halcyon", task["trees"])
         check_linking(root / "libexec/halcyon/halcyon-driver-host", task["trees"])
-        check_linking(next(root.glob("lib/**/libneuralnetworks.so")), task["trees"])
+        for library in ("libneuralnetworks.so", "libhalcyon_sl.so"):
+            check_linking(next(root.glob(f"lib/**/{library}")), task["trees"])
         check_program(task["version"], task["models"])
         check_profiles(root / "share")
         check_driver(root)
         check_pkg_config(root, staged=number == 0)
         check_application(root, staged=number == 0)
+        check_support_library(root, staged=number == 0)
         check_man_page(root / "share/man/man1/halcyon.1")
         check_completion(root / "share")
         check_docs(root / "share/doc/halcyon")

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Checks what libneuralnetworks.so is for other programs: check_library.py LIBRARY HEADERS [C++ COMPILER...]
+"""Checks what the runtime's libraries are for other programs:
 
-It exports exactly the functions that the public headers declare, each under its version node, has its plain name as
-soname, and loads no other libraries than those that runtime/meson.build justifies. The headers compile as C++."""
+    check_library.py LIBNEURALNETWORKS LIBHALCYON_SL HEADERS [C++ COMPILER...]
+
+libneuralnetworks.so exports exactly the functions that the public headers declare, each under its version node,
+libhalcyon_sl.so only ANeuralNetworks_getSLDriverImpl. They have their plain names as sonames, and load no other
+libraries than those that runtime/meson.build justifies. The headers compile as C++."""
 import os
 import re
 import subprocess
@@ -37,7 +40,7 @@ def exported(library):
             yield name, node
 
 
-def check(library, headers, compiler):
+def check_exports(library, headers):
     expected, found = set(declared(headers)), set(exported(library))
     for node, count in FUNCTIONS.items():
         n = sum(1 for _, other in expected if other == node)
@@ -47,24 +50,33 @@ def check(library, headers, compiler):
         yield f"{name}@{node} is not exported"
     for name, node in sorted(found - expected):
         yield f"{name}@{node} is exported, but no public header declares it"
+
+
+def check_dynamic(library):
     dynamic = run("readelf", "-dW", library)
     sonames = re.findall(r"\(SONAME\).*\[(.*)\]", dynamic)
-    if sonames != ["libneuralnetworks.so"]:
-        yield f"the soname is {sonames}"
+    if sonames != [os.path.basename(library)]:
+        yield f"the soname of {library} is {sonames}"
     for needed in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic):
         if not re.fullmatch(f"{LOADED}|{SANITIZERS}", needed):
-            yield f"the library loads {needed}, which runtime/meson.build does not justify"
+            yield f"{library} loads {needed}, which runtime/meson.build does not justify"
+
+
+def check_headers(headers, compiler):
     included = [*NODES, "NeuralNetworksOEM.h", "NeuralNetworksSupportLibraryImpl.h", "hardware_buffer.h"]
-    source = "".join(f'#include "{name}"
-' for name in included)
+    source = "".join(f'#include "{name}"\n' for name in included)
     if compiler and subprocess.run([*compiler, "-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", headers, "-"],
                                    input=source, text=True, check=False).returncode:
         yield "the headers do not compile as C++"
 
 
 def main():
-    library, headers, *compiler = sys.argv[1:]
-    found = list(check(library, headers, compiler))
+    library, support, headers, *compiler = sys.argv[1:]
+    found = [*check_exports(library, headers), *check_dynamic(library), *check_dynamic(support),
+             *check_headers(headers, compiler)]
+    exports = sorted(exported(support))
+    if exports != [("ANeuralNetworks_getSLDriverImpl", "")]:
+        found.append(f"{support} exports {exports}")
     print("\n".join(found) or "as declared")
     return 1 if found else 0
 
