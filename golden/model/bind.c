@@ -149,12 +149,12 @@ static struct fitting find_rows(const struct operands *o)
     const struct op *op = o->op;
     struct fitting best = { .level = 0 };
 
-    for (int f = 0; f < op->n_forms; f++) {
+    for (int f = 0; f < op->n_forms && best.level != L1; f++) {
         int spread = form_spread(o, &op->forms[f]);
         if (spread < 0)
             continue;
         best.arity = true;
-        for (int t = 0; t < op->n_typings; t++) {
+        for (int t = 0; t < op->n_typings && best.level != L1; t++) { /* no row needs less */
             int level = fit(o, &op->forms[f], &op->typings[t], spread);
             best.types |= level > 0;
             if (level && rank_fits(o, &op->typings[t]) && (!best.level || level < best.level)) {

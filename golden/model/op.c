@@ -67,10 +67,23 @@ enum dtype role_type(const struct role *r, const struct typing *t)
     return r->slot < 0 ? (enum dtype)(-1 - r->slot) : t->slot[r->slot];
 }
 
+/* Whether a role is a scalar that may be left off. */
+static bool role_has_default(const struct op *op, const struct role *r)
+{
+    return !r->dims && !r->many && (r->optional || r->since > op->since);
+}
+
+bool op_has_defaults(const struct op *op)
+{
+    for (int i = 0; i < op->n_in; i++)
+        if (role_has_default(op, &op->in[i]))
+            return true;
+    return false;
+}
+
 bool role_holds_default(const struct op *op, const struct role *r, const struct tensor *value)
 {
-    return !r->dims && !r->many && (r->optional || r->since > op->since) && value && value->data &&
-           tensor_at(value, 0) == r->otherwise;
+    return role_has_default(op, r) && value && value->data && tensor_at(value, 0) == r->otherwise;
 }
 
 int form_len(const struct form *f)

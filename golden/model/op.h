@@ -343,6 +343,8 @@ int op_check_signature(const struct op *op, const struct tensor *const *in, uint
  * be left off and whose values are their defaults are not needed.  n_in if the types do not fit. */
 uint32_t op_needed_inputs(const struct op *op, const struct tensor *const *in, uint32_t n_in,
                           struct tensor *const *out, uint32_t n_out);
+/* Whether the operation has such scalars at all. */
+bool op_has_defaults(const struct op *op);
 /* Whether a value, NULL: unknown, is the default of a scalar role that may be left off. */
 bool role_holds_default(const struct op *op, const struct role *r, const struct tensor *value);
 

@@ -124,17 +124,34 @@ static int ask_driver(const ANeuralNetworksDevice *d, const struct model_part *p
     return 0;
 }
 
-/* A driver of at least the model's level: it is asked about the whole graph. */
-static int find_of_whole(const ANeuralNetworksModel *m, uint32_t graph,
-                         const ANeuralNetworksDevice *d, struct arena *scratch, enum ability *to,
-                         struct why *w)
+int abilities_whole(struct ability_finder *f, uint32_t graph, const struct model_part **ret_part,
+                    struct why *w)
 {
-    struct model_part part;
+    if (!f->whole)
+        f->whole = arena_alloc(f->a, f->m->model.n_graphs, sizeof(struct model_part *));
+    if (!f->whole)
+        return why_no_memory(w);
+    if (!f->whole[graph]) {
+        struct model_part *part = arena_alloc(f->a, 1, sizeof *part);
+        if (!part)
+            return why_no_memory(w);
+        TRY(model_part_whole(f->m, graph, f->a, part, w));
+        f->whole[graph] = part;
+    }
+    *ret_part = f->whole[graph];
+    return 0;
+}
+
+/* A driver of at least the model's level: it is asked about the whole graph. */
+static int find_of_whole(struct ability_finder *f, uint32_t graph, const ANeuralNetworksDevice *d,
+                         struct arena *scratch, enum ability *to, struct why *w)
+{
+    const struct model_part *part;
     bool *supported, answered;
 
-    TRY(model_part_whole(m, graph, scratch, &part, w));
-    TRY(ask_driver(d, &part, scratch, &supported, &answered, w));
-    for (uint32_t i = 0; i < part.model.graph[0].n_operations; i++)
+    TRY(abilities_whole(f, graph, &part, w));
+    TRY(ask_driver(d, part, scratch, &supported, &answered, w));
+    for (uint32_t i = 0; i < part->model.graph[0].n_operations; i++)
         to[i] = !answered ? ABILITY_NO_ANSWER : supported[i] ? ABILITY_CAN : ABILITY_UNSUPPORTED;
     return 0;
 }
@@ -170,13 +187,13 @@ static int find_of_driver(struct ability_finder *f, uint32_t graph, const ANeura
                           struct arena *scratch, enum ability *to, struct why *w)
 {
     if ((int) f->m->level <= (int) d->level)
-        return find_of_whole(f->m, graph, d, scratch, to, w);
+        return find_of_whole(f, graph, d, scratch, to, w);
     if (!f->has_levels)
         TRY(model_level_list_make(f->m, f->a, &f->levels, w));
     f->has_levels = true;
     bool fits =
         f->levels.graph[graph] <= (int) d->level && (!f->m->model.relaxed || d->level >= L2);
-    return fits ? find_of_whole(f->m, graph, d, scratch, to, w)
+    return fits ? find_of_whole(f, graph, d, scratch, to, w)
                 : find_of_slice(f, graph, d, scratch, to, w);
 }
 

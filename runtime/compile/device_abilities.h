@@ -24,8 +24,13 @@ struct ability_finder {
     const ANeuralNetworksModel *m;
     struct arena *a;
     bool has_levels;
-    struct model_level_list levels; /* once a device has a lower level than the model */
+    struct model_level_list levels;  /* once a device has a lower level than the model */
+    const struct model_part **whole; /* of abilities_whole(), by graph; NULL: none yet */
 };
+
+/* All of a graph as a model of its own, made at the first call, in f->a. */
+int abilities_whole(struct ability_finder *f, uint32_t graph, const struct model_part **ret_part,
+                    struct why *w);
 
 /* *ret_abilities has one entry for each operation of the graph.  A driver that fails or answers
  * wrongly is logged.  -1: out of memory, or WHY_INVALID. */

@@ -266,7 +266,7 @@ static int make_simple(struct plan_maker *p, uint32_t device)
     const struct graph *g = &p->m->model.graph[0];
     uint32_t source, at;
     uint32_t *operation = arena_alloc(p->a, g->n_operations, sizeof *operation);
-    struct model_part whole;
+    const struct model_part *whole;
 
     VLOG(COMPILATION, "ModelBuilder::partitionTheWork: only one best device: %u = %s", device,
          p->chooser->device[device]->name);
@@ -276,14 +276,14 @@ static int make_simple(struct plan_maker *p, uint32_t device)
         operation[i] = i;
     TRY(add_source(p, 0, 0, &source));
     TRY(add_step(p, STEP_EXECUTE, source, &at));
-    TRY(model_part_whole(p->m, 0, p->a, &whole, p->w));
+    TRY(abilities_whole(&p->chooser->abilities, 0, &whole, p->w));
     struct plan_step *step = &p->step[at];
     step->device = p->chooser->device[device];
     step->n_operations = g->n_operations;
     step->operation = operation;
-    step->model = whole.model;
-    step->model.relaxed = whole.model.relaxed && step->device->level >= L2;
-    step->pool = whole.pool;
+    step->model = whole->model;
+    step->model.relaxed = whole->model.relaxed && step->device->level >= L2;
+    step->pool = whole->pool;
     step->n_inputs = g->n_inputs;
     step->n_outputs = g->n_outputs;
     TRY(list_arguments(p, ARGUMENT_SOURCE_INPUT, g->input, g->n_inputs, &step->input));

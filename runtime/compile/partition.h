@@ -83,7 +83,8 @@ int partition_make(const ANeuralNetworksModel *m, uint32_t n_devices,
                    const ANeuralNetworksDevice *const *device, int32_t preference, struct arena *a,
                    struct partition *ret, struct why *w);
 
-/* The same with the devices, preference and answers of a chooser (choose_device.h). */
+/* The same with the devices, preference and answers of a chooser (choose_device.h); a step may have
+ * a model in the arena of the chooser. */
 struct device_chooser;
 int partition_make_chosen(struct device_chooser *chooser, struct arena *a, struct partition *ret,
                           struct why *w);

@@ -43,7 +43,8 @@ int graph_remove_defaults(struct graph *g, struct arena *scratch, bool *ret_remo
     for (uint32_t i = 0; i < g->n_operations; i++) {
         struct operation *o = &g->operation[i];
         const struct op *op = op_find(o->code);
-        if (!op || op->control_kind != CONTROL_NONE || !ends_with_scalar(g, o))
+        if (!op || op->control_kind != CONTROL_NONE || !op_has_defaults(op) ||
+            !ends_with_scalar(g, o))
             continue;
         struct arena_mark mark = arena_mark(scratch);
         int64_t needed = needed_inputs(g, o, scratch);

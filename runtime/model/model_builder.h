@@ -24,6 +24,9 @@ struct model_builder {
     bool relaxed;
 
     /* Once it is finished: */
+    const uint32_t *n_in; /* by operation: inputs before any were left off */
+    bool has_hash;        /* it is in `hash`; both belong to model_hash() */
+    uint8_t hash[32];
     const ANeuralNetworksModel **part; /* by graph of the finished model; [0]: NULL */
     ANeuralNetworksMemory **pool;      /* the model's */
     ANeuralNetworksMemory *large;      /* of values that were given by pointer; NULL: none */
@@ -46,7 +49,4 @@ int model_gather_parts(ANeuralNetworksModel *m);
 int graph_remove_defaults(struct graph *g, struct arena *scratch, bool *ret_removed);
 /* The same for the main graph. */
 int model_remove_defaults(ANeuralNetworksModel *m, bool *ret_removed);
-/* Of the structure of all graphs, without values and names. */
-void model_hash(const ANeuralNetworksModel *m, uint8_t ret_hash[32]);
-
 #endif

@@ -44,6 +44,20 @@ static int validate(ANeuralNetworksModel *m)
     return ANEURALNETWORKS_NO_ERROR;
 }
 
+/* The hash is that of the model before arguments are left off. */
+static int note_arities(ANeuralNetworksModel *m)
+{
+    const struct graph *g = &m->model.graph[0];
+    uint32_t *n_in = arena_alloc_raw(m->builder->arena, g->n_operations, sizeof *n_in);
+
+    if (!n_in)
+        return FAIL(OUT_OF_MEMORY, "out of memory for %u operations", g->n_operations);
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        n_in[i] = g->operation[i].n_in;
+    m->builder->n_in = n_in;
+    return ANEURALNETWORKS_NO_ERROR;
+}
+
 static int finish(ANeuralNetworksModel *m)
 {
     bool removed;
@@ -52,7 +66,7 @@ static int finish(ANeuralNetworksModel *m)
     PASS(model_gather_parts(m));
     PASS(sort(m));
     PASS(validate(m));
-    model_hash(m, m->hash);
+    PASS(note_arities(m));
     PASS(model_remove_defaults(m, &removed));
     if (removed)
         PASS(validate(m)); /* it may need a lower level now */

@@ -1,4 +1,5 @@
 /* The hash of a model's structure, for statistics: models that differ in weights only have one. */
+#include <pthread.h>
 #include <sha2.h>
 #include <string.h>
 
@@ -48,24 +49,36 @@ static void add_operand(SHA2_CTX *c, const struct operand *o)
         SHA256Update(c, t->extension, t->extension_length);
 }
 
-void model_hash(const ANeuralNetworksModel *m, uint8_t ret_hash[32])
+static void add_graph(SHA2_CTX *c, const struct graph *g, const uint32_t *n_in)
 {
+    add_number(c, g->n_operands);
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        add_operand(c, &g->operand[i]);
+    add_number(c, g->n_operations);
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        const struct operation *o = &g->operation[i];
+        add_number(c, (uint32_t) o->code);
+        add_list(c, o->in, n_in ? n_in[i] : o->n_in);
+        add_list(c, o->out, o->n_out);
+    }
+    add_list(c, g->input, g->n_inputs);
+    add_list(c, g->output, g->n_outputs);
+}
+
+const uint8_t *model_hash(const ANeuralNetworksModel *m)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct model_builder *b = m->builder;
     SHA2_CTX c;
 
-    SHA256Init(&c);
-    for (uint32_t k = 0; k < m->model.n_graphs; k++) {
-        const struct graph *g = &m->model.graph[k];
-        add_number(&c, g->n_operands);
-        for (uint32_t i = 0; i < g->n_operands; i++)
-            add_operand(&c, &g->operand[i]);
-        add_number(&c, g->n_operations);
-        for (uint32_t i = 0; i < g->n_operations; i++) {
-            add_number(&c, (uint32_t) g->operation[i].code);
-            add_list(&c, g->operation[i].in, g->operation[i].n_in);
-            add_list(&c, g->operation[i].out, g->operation[i].n_out);
-        }
-        add_list(&c, g->input, g->n_inputs);
-        add_list(&c, g->output, g->n_outputs);
+    pthread_mutex_lock(&lock);
+    if (!b->has_hash) {
+        SHA256Init(&c);
+        for (uint32_t k = 0; k < m->model.n_graphs; k++)
+            add_graph(&c, &m->model.graph[k], k ? NULL : b->n_in);
+        SHA256Final(b->hash, &c);
+        b->has_hash = true;
     }
-    SHA256Final(ret_hash, &c);
+    pthread_mutex_unlock(&lock);
+    return b->hash;
 }

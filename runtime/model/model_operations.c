@@ -72,15 +72,21 @@ static int check_control(const ANeuralNetworksModel *m, const struct op *op,
     return check_condition(&condition->operand[condition->output[0]], "the condition's output", w);
 }
 
-/* scratch: freed by the caller. */
+enum { FEW = 32 };
+
+/* scratch: for many operands; freed by the caller. */
 static int check_signature(const ANeuralNetworksModel *m, const struct op *op,
                            const struct operation *o, struct arena *scratch)
 {
     struct operand *operand = m->builder->graph[0].operand;
-    const struct tensor **in = arena_alloc(scratch, o->n_in, sizeof *in);
-    struct tensor **out = arena_alloc(scratch, o->n_out, sizeof *out);
+    const struct tensor *few_in[FEW], **in = few_in;
+    struct tensor *few_out[FEW], **out = few_out;
     struct why w;
 
+    if (o->n_in > FEW)
+        in = arena_alloc_raw(scratch, o->n_in, sizeof *in);
+    if (o->n_out > FEW)
+        out = arena_alloc_raw(scratch, o->n_out, sizeof *out);
     if (!in || !out)
         return FAIL(OUT_OF_MEMORY, "out of memory for an operation");
     for (uint32_t k = 0; k < o->n_in; k++)

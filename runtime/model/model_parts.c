@@ -146,33 +146,64 @@ static int copy_part(ANeuralNetworksModel *m, const ANeuralNetworksModel *from, 
     return ANEURALNETWORKS_NO_ERROR;
 }
 
+/* Prefixes of extensions, each once, ascending. */
+struct prefix_list {
+    uint16_t *prefix; /* malloced */
+    size_t n, room;
+};
+
+static bool add_prefix(struct prefix_list *l, uint32_t prefix)
+{
+    size_t at = l->n;
+
+    if (prefix <= EXTENSION_oem) /* most: none */
+        return true;
+    while (at > 0 && l->prefix[at - 1] > prefix)
+        at--;
+    if (at > 0 && l->prefix[at - 1] == prefix)
+        return true;
+    if (!list_grow(&l->prefix, l->n, &l->room, sizeof *l->prefix))
+        return false;
+    memmove(l->prefix + at + 1, l->prefix + at, (l->n - at) * sizeof *l->prefix);
+    l->prefix[at] = (uint16_t) prefix;
+    l->n++;
+    return true;
+}
+
+static bool list_prefixes(const struct model *m, struct prefix_list *l)
+{
+    bool ok = true;
+
+    for (uint32_t k = 0; k < m->n_graphs; k++) {
+        const struct graph *g = &m->graph[k];
+        uint16_t number;
+        for (uint32_t i = 0; i < g->n_operations && ok; i++)
+            ok = add_prefix(l, extension_prefix_of(g->operation[i].code));
+        for (uint32_t i = 0; i < g->n_operands && ok; i++) {
+            const struct operand *o = &g->operand[i];
+            if (o->tensor.dtype >= DT_COUNT)
+                ok = add_prefix(l, o->tensor.dtype == DT_FOREIGN
+                                       ? extension_prefix_of(o->foreign)
+                                       : extension_of_type(o->tensor.dtype, &number));
+        }
+    }
+    return ok;
+}
+
 /* Names the extensions whose types and operations the model has. */
 static int name_extensions(ANeuralNetworksModel *m)
 {
     struct model *to = &m->model;
-    bool *used = calloc(1 << 16, sizeof *used);
-    size_t n = 0;
+    struct prefix_list l = { .n = 0 };
+    bool ok = list_prefixes(to, &l);
 
-    for (uint32_t k = 0; used && k < to->n_graphs; k++) {
-        const struct graph *g = &to->graph[k];
-        uint16_t number;
-        for (uint32_t i = 0; i < g->n_operations; i++)
-            used[extension_prefix_of(g->operation[i].code)] = true;
-        for (uint32_t i = 0; i < g->n_operands; i++)
-            used[g->operand[i].tensor.dtype == DT_FOREIGN
-                     ? extension_prefix_of(g->operand[i].foreign)
-                     : extension_of_type(g->operand[i].tensor.dtype, &number)] = true;
-    }
-    for (uint32_t i = EXTENSION_oem + 1; used && i < 1 << 16; i++)
-        n += used[i];
-    to->extension = arena_alloc(m->builder->arena, n, sizeof *to->extension);
-    for (uint32_t i = EXTENSION_oem + 1; used && to->extension && i < 1 << 16; i++)
-        if (used[i])
-            to->extension[to->n_extensions++] =
-                (struct extension){ extension_of_prefix((uint16_t) i), (uint16_t) i };
-    bool done = used && to->extension;
-    free(used);
-    return done ? ANEURALNETWORKS_NO_ERROR : FAIL(OUT_OF_MEMORY, "out of memory for extensions");
+    to->extension = ok ? arena_alloc(m->builder->arena, l.n, sizeof *to->extension) : NULL;
+    for (size_t i = 0; i < l.n && to->extension; i++)
+        to->extension[to->n_extensions++] =
+            (struct extension){ extension_of_prefix(l.prefix[i]), l.prefix[i] };
+    free(l.prefix);
+    return to->extension ? ANEURALNETWORKS_NO_ERROR
+                         : FAIL(OUT_OF_MEMORY, "out of memory for extensions");
 }
 
 int model_gather_parts(ANeuralNetworksModel *m)

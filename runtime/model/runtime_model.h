@@ -29,7 +29,6 @@ struct ANeuralNetworksModel {
     /* Of the main graph: the operation that was added as number order[i] is operation i. */
     const uint32_t *order;
     enum level level; /* that the model needs; RUNTIME_ONLY: no driver's suffices */
-    uint8_t hash[32]; /* of its structure, without values */
 };
 
 /* Above every driver's level: IF or WHILE with operands of unknown size. */
@@ -54,6 +53,11 @@ int model_identify(ANeuralNetworksModel *m, uint32_t n_in, const uint32_t *in, u
                    const uint32_t *out);
 int model_relax(ANeuralNetworksModel *m, bool relaxed);
 int model_finish(ANeuralNetworksModel *m);
+
+/* SHA-256 of the structure of all graphs of a finished model, as it was before arguments were left
+ * off, without values and names: 32 bytes, which belong to the model.  Computed at the first call,
+ * from any thread. */
+const uint8_t *model_hash(const ANeuralNetworksModel *m);
 
 /* ANeuralNetworksModel_getExtensionOperandType() and getExtensionOperationType(). */
 int model_extension_code(const ANeuralNetworksModel *m, const char *extension, uint16_t number,

@@ -231,6 +231,31 @@ START_TEST(extension_operation)
 }
 END_TEST
 
+/* Several extensions, each in several operations: each is named once, prefixes ascending. */
+START_TEST(extensions_of_many_operations)
+{
+    static const char *const names[] = { "com.example.c", "com.example.a", "com.example.b" };
+    int32_t code[3];
+    uint32_t x = f32(), y = x;
+
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(ANeuralNetworksModel_getExtensionOperationType(m, names[i], 1, &code[i]),
+                         OK);
+    for (int i = 0; i < 6; i++) {
+        uint32_t from = y;
+        y = f32();
+        ck_assert_int_eq(operate(m, code[(5 - i) % 3], LIST(from), LIST(y)), OK);
+    }
+    ck_assert_int_eq(identify(m, LIST(x), LIST(y)), OK);
+    ck_assert_int_eq(finish(), OK);
+    ck_assert_int_eq(m->model.n_extensions, 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_str_eq(m->model.extension[i].name, names[i]);
+        ck_assert_int_eq(m->model.extension[i].prefix, code[i] >> 16);
+    }
+}
+END_TEST
+
 /* ---- values */
 
 START_TEST(gathers_values)
@@ -346,7 +371,7 @@ static void hash_of(float scale, float value, bool chained, uint8_t ret[32])
     ck_assert_int_eq(operate(n, ANEURALNETWORKS_RELU, 1, chained ? &y : &x, LIST(z)), OK);
     ck_assert_int_eq(identify(n, LIST(x), LIST(y, z)), OK);
     ck_assert_int_eq(ANeuralNetworksModel_finish(n), OK);
-    memcpy(ret, n->hash, 32);
+    memcpy(ret, model_hash(n), 32);
     ANeuralNetworksModel_free(n);
 }
 
@@ -462,6 +487,34 @@ START_TEST(leaves_off_defaults)
     ck_assert_int_eq(finish(), OK);
     ck_assert_msg(m->model.graph[0].operation[0].n_in == defaults[_i].left, "%s %s: %u",
                   defaults[_i].op, defaults[_i].in, m->model.graph[0].operation[0].n_in);
+}
+END_TEST
+
+static void hash_of_pool(bool is_full, uint8_t ret[32])
+{
+    ANeuralNetworksModel *n = model_new();
+    uint32_t x = add(n, TENSOR(F32, 1, 2, 2, 2)), y = add(n, SCALAR(F32));
+    uint32_t one = add_int(n, 1), no_activation = add_int(n, 0), nhwc = add_bool(n, false);
+    const uint32_t in[] = { x, one, one, one, one, one, no_activation, nhwc };
+
+    ck_assert_int_eq(operate(n, ANEURALNETWORKS_MAX_POOL_2D, is_full ? 8 : 7, in, LIST(y)), OK);
+    ck_assert_int_eq(identify(n, LIST(x), LIST(y)), OK);
+    ck_assert_int_eq(ANeuralNetworksModel_finish(n), OK);
+    ck_assert_int_eq(n->model.graph[0].operation[0].n_in, 7);
+    memcpy(ret, model_hash(n), 32);
+    ANeuralNetworksModel_free(n);
+}
+
+/* The hash is of the model as the client has built it. */
+START_TEST(hashes_defaults)
+{
+    uint8_t with[32], again[32], without[32];
+
+    hash_of_pool(true, with);
+    hash_of_pool(true, again);
+    hash_of_pool(false, without);
+    ck_assert_mem_eq(with, again, 32);
+    ck_assert_mem_ne(with, without, 32);
 }
 END_TEST
 
@@ -655,11 +708,13 @@ Suite *model_finish_suite(void)
     tcase_add_test(c, omitted_input);
     tcase_add_test(c, oem);
     tcase_add_test(c, extension_operation);
+    tcase_add_test(c, extensions_of_many_operations);
     tcase_add_test(c, gathers_values);
     tcase_add_test(c, sorts);
     tcase_add_test(c, dumps_the_graph);
     tcase_add_test(c, levels);
     tcase_add_test(c, hashes_structure);
+    tcase_add_test(c, hashes_defaults);
     tcase_add_loop_test(c, leaves_off_defaults, 0, sizeof defaults / sizeof *defaults);
     tcase_add_test(c, lowers_the_level);
     tcase_add_test(c, branches);
