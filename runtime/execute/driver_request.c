@@ -1,5 +1,6 @@
 #include "runtime/execute/driver_request.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/failure.h"
@@ -91,21 +92,30 @@ static int put_argument(struct driver_request *r, const struct argument *a, bool
     return ANEURALNETWORKS_NO_ERROR;
 }
 
+_Static_assert(sizeof(struct hal_argument) % sizeof(void *) == 0 &&
+                   sizeof(struct hal_request_pool) % sizeof(void *) == 0,
+               "elements of a request's block");
+
 static int make(enum level level, uint32_t n_inputs, const struct argument *input,
                 uint32_t n_outputs, const struct argument *output, struct driver_request *r)
 {
     const size_t n = (size_t) n_inputs + n_outputs;
-    struct hal_argument *in = arena_alloc(r->arena, n_inputs, sizeof(*in));
-    struct hal_argument *out = arena_alloc(r->arena, n_outputs, sizeof(*out));
+    struct hal_argument *in;
+    struct hal_request_pool *pools;
 
-    r->hal = (struct hal_request){ n_inputs, n_outputs,
-                                   0,        in,
-                                   out,      arena_alloc(r->arena, n, sizeof(*r->hal.pools)) };
-    r->identifiers = arena_alloc(r->arena, n, sizeof(*r->identifiers));
-    r->memory = arena_alloc(r->arena, n, sizeof(ANeuralNetworksMemory *));
-    r->shapes = arena_alloc(r->arena, n_outputs, sizeof(*r->shapes));
-    if (!in || !out || !r->hal.pools || !r->identifiers || !r->memory || !r->shapes)
+    /* One block for the arrays, whose elements have the alignment of pointers or less. */
+    r->block = calloc(
+        1, n * (sizeof(*in) + sizeof(*pools) + sizeof(*r->memory) + sizeof(*r->identifiers)) +
+               n_outputs * sizeof(*r->shapes));
+    if (!r->block)
         return no_memory();
+    in = r->block;
+    pools = (struct hal_request_pool *) (in + n);
+    r->memory = (ANeuralNetworksMemory **) (pools + n);
+    r->identifiers = (int64_t *) (r->memory + n);
+    r->shapes = (struct hal_output_shape *) (r->identifiers + n);
+    struct hal_argument *out = in + n_inputs;
+    r->hal = (struct hal_request){ n_inputs, n_outputs, 0, in, out, pools };
     for (uint32_t i = 0; i < n_inputs; i++)
         PASS(put_argument(r, &input[i], false, level, &in[i]));
     for (uint32_t i = 0; i < n_outputs; i++)
@@ -116,10 +126,9 @@ static int make(enum level level, uint32_t n_inputs, const struct argument *inpu
 int driver_request_make(enum level level, uint32_t n_inputs, const struct argument *input,
                         uint32_t n_outputs, const struct argument *output, struct driver_request *r)
 {
-    if (r->arena)
+    if (r->block)
         return ANEURALNETWORKS_NO_ERROR;
-    r->arena = arena_new(0);
-    int result = r->arena ? make(level, n_inputs, input, n_outputs, output, r) : no_memory();
+    int result = make(level, n_inputs, input, n_outputs, output, r);
     if (result != ANEURALNETWORKS_NO_ERROR)
         driver_request_done(r);
     return result;
@@ -127,7 +136,7 @@ int driver_request_make(enum level level, uint32_t n_inputs, const struct argume
 
 void driver_request_done(struct driver_request *r)
 {
-    arena_free(r->arena);
+    free(r->block);
     *r = (struct driver_request){ 0 };
 }
 

@@ -2,7 +2,6 @@
 #ifndef RUNTIME_DRIVER_REQUEST_H
 #define RUNTIME_DRIVER_REQUEST_H
 
-#include "golden/base/arena.h"
 #include "runtime/devices/runtime_device.h"
 #include "runtime/memory/runtime_memory.h"
 
@@ -22,7 +21,7 @@ struct argument {
 
 /* The same for a driver of some version.  Zeroed: not made. */
 struct driver_request {
-    struct arena *arena; /* owns the rest */
+    void *block; /* owns the rest */
     struct hal_request hal;
     int64_t *identifiers;           /* of the pools in bursts: a memory's number; -1: none */
     ANeuralNetworksMemory **memory; /* of the pools; NULL: a buffer */

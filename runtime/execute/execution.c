@@ -34,18 +34,13 @@ int execution_create(ANeuralNetworksCompilation *c, ANeuralNetworksExecution **r
     PASS(compilation_check_finished(c));
     const struct graph *g = &c->model->model.graph[0];
     const size_t n = (size_t) g->n_inputs + g->n_outputs;
-    ANeuralNetworksExecution *e = calloc(1, sizeof(*e));
+    ANeuralNetworksExecution *e =
+        calloc(1, sizeof(*e) + n * sizeof(*e->input) + g->n_outputs * sizeof(*e->shape));
 
-    if (e) {
-        e->input = calloc(n + 1, sizeof(*e->input));
-        e->shape = calloc((size_t) g->n_outputs + 1, sizeof(*e->shape));
-    }
-    if (!e || !e->input || !e->shape) {
-        if (e)
-            free(e->input);
-        free(e);
+    if (!e)
         return FAIL(OUT_OF_MEMORY, "no memory for an execution");
-    }
+    e->input = (struct argument *) (e + 1);
+    e->shape = (struct hal_output_shape *) (e->input + n);
     e->output = e->input + g->n_inputs;
     e->n_inputs = g->n_inputs;
     e->n_outputs = g->n_outputs;
@@ -75,8 +70,6 @@ void execution_unref(ANeuralNetworksExecution *e)
     driver_request_done(&e->fallback);
     attributes_done(&e->attributes);
     pthread_mutex_destroy(&e->lock);
-    free(e->input);
-    free(e->shape);
     free(e);
 }
 

@@ -27,7 +27,7 @@ struct ANeuralNetworksExecution {
     ANeuralNetworksCompilation *compilation;
     atomic_uint references; /* the client's, and that of a computation */
     uint32_t n_inputs, n_outputs;
-    struct argument *input, *output; /* fixed once it has been started */
+    struct argument *input, *output; /* behind this structure; fixed once it has been started */
 
     /* Settings, fixed once it has been started. */
     bool is_reusable, is_padded, is_measured;
