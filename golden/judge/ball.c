@@ -1,6 +1,7 @@
 #include "golden/judge/ball.h"
 
 #include "golden/math/elementary.h"
+#include "golden/math/vector_loop.h"
 
 struct ball ball_clamp(struct ball a, double lo, double hi)
 {
@@ -84,6 +85,24 @@ static struct moments moments_of(const struct ball_array *a, size_t n, double u,
     return m;
 }
 
+/* ret_first[i]: the sum of the effects of every value's error on normalised value i, to first
+ * order. All sums grow together, value by value, so that the compiler vectorises them. */
+VECTOR_LOOP static void first_effects(const struct ball_array *a, double mean, double scale,
+                                      size_t n, double *restrict ret_first)
+{
+    double count = (double) n;
+
+    for (size_t i = 0; i < n; i++)
+        ret_first[i] = 0;
+    for (size_t j = 0; j < n; j++) {
+        double of = (a->x[j] - mean) * scale, e = a->e ? a->e[j] : 0;
+        for (size_t i = 0; i < n; i++) {
+            double back = (1 + (a->x[i] - mean) * scale * of) / count;
+            ret_first[i] += fabs((i == j ? 1 : 0) - back) * e;
+        }
+    }
+}
+
 /* Errors of normalised values if those of x are small compared to the standard deviation.
  *
  * With d the change of x - mean in units of the deviation, y becomes (y + d) / sqrt(1 + t), where
@@ -115,15 +134,12 @@ static void spread_errors(const struct ball_array *a, const struct moments *m, s
     /* the series of 1 / sqrt(1 + t) with Lagrange's remainder, 3 t^2 / (8 (1 - |t|)^(5/2)) */
     double kept = 1 - t, rest = 3 * t * t / (8 * kept * kept * sqrt(kept));
     double grown = 1 / sqrt(1 - lost), grown_scale = scale / sqrt(1 - t) * grown;
+    if (small)
+        first_effects(a, m->mean.x, scale, n, ret_e);
     for (size_t i = 0; i < n; i++) {
         double y = (a->x[i] - m->mean.x) * scale, d = (ball_at(a, i).e + mean_e) * scale;
-        double first = 0; /* the sum of the effects of every value's error on value i */
-        for (size_t j = 0; small && j < n; j++) {
-            double back = (1 + y * ((a->x[j] - m->mean.x) * scale)) / count;
-            first += fabs((i == j ? 1 : 0) - back) * ball_at(a, j).e;
-        }
         double higher = fabs(y) * square / 2 + d * (slope + square / 2) + (fabs(y) + d) * rest;
-        double carried = first * scale + higher;
+        double carried = ret_e[i] * scale + higher;
         double e = carried + (fabs(y) + carried) * (grown - 1 + 8 * u) + m->shift * grown_scale +
                    bound_tiny(u) * (1 + grown_scale);
         ret_e[i] = small ? bound_clean(e) : INFINITY;

@@ -4,15 +4,18 @@
 
 enum { LEAST_STEPS = 10, MOST_PRECISE = 1 << 12 };
 
+enum { BLOCK = 256 }; /* elements that are widened at a time */
+
 /* Elements of one sign; two passes: first the mean of x, then the sums. */
 struct side {
     double n, sum;
 };
 
 struct measurement {
-    const struct tensor *reference, *actual;
+    const struct tensor *reference;
     const double *real, *bound;
     bool quantised;
+    double step;         /* of quantised results */
     double lo, hi;       /* of the results; of quantised ones also of the type's range */
     struct side side[2]; /* real < 0, real >= 0 */
 };
@@ -25,17 +28,18 @@ static void find_ends(struct measurement *m, size_t n)
         m->lo = fmin(m->lo, m->real[i]);
         m->hi = fmax(m->hi, m->real[i]);
     }
-    m->lo = fmax(m->lo, tensor_saturate(m->reference, -INFINITY) + tensor_step(m->reference, 0));
-    m->hi = fmin(m->hi, tensor_saturate(m->reference, INFINITY) - tensor_step(m->reference, 0));
+    m->lo = fmax(m->lo, tensor_saturate(m->reference, -INFINITY) + m->step);
+    m->hi = fmin(m->hi, tensor_saturate(m->reference, INFINITY) - m->step);
 }
 
-/* Whether element i counts; then *ret_x is its magnitude and *ret_e its error, positive away from
- * zero.  Floats whose bound is far below their magnitude are in single precision, in which the
- * bound itself finds what matters. */
-static bool measure(const struct measurement *m, size_t i, double *ret_x, double *ret_e)
+/* Whether element i, which is `actual`, counts; then *ret_x is its magnitude and *ret_e its error,
+ * positive away from zero.  Floats whose bound is far below their magnitude are in single
+ * precision, in which the bound itself finds what matters. */
+static bool measure(const struct measurement *m, size_t i, double actual, double *ret_x,
+                    double *ret_e)
 {
-    double real = m->real[i], e = (tensor_at(m->actual, i) - real) * (real < 0 ? -1 : 1);
-    double unit = m->quantised ? tensor_step(m->reference, 0) : m->bound[i];
+    double real = m->real[i], e = (actual - real) * (real < 0 ? -1 : 1);
+    double unit = m->quantised ? m->step : m->bound[i];
 
     if (!isfinite(e) || !isfinite(unit) || unit == 0 || !isfinite(m->bound[i]))
         return false;
@@ -44,35 +48,63 @@ static bool measure(const struct measurement *m, size_t i, double *ret_x, double
     return m->quantised ? real > m->lo && real < m->hi : *ret_x < MOST_PRECISE;
 }
 
+/* Adds n elements from `at` on to the sums of their signs. */
+static void add_sides(struct measurement *m, size_t at, size_t n, const double *actual)
+{
+    double x, e;
+
+    for (size_t i = 0; i < n; i++)
+        if (measure(m, at + i, actual[i], &x, &e)) {
+            struct side *side = &m->side[m->real[at + i] >= 0];
+            side->n++;
+            side->sum += x;
+        }
+}
+
+/* Adds n elements from `at` on to the sample; returns how many count. */
+static size_t add_products(const struct measurement *m, size_t at, size_t n, const double *actual,
+                           struct gain_sample *s)
+{
+    size_t counted = 0;
+    double x, e;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!measure(m, at + i, actual[i], &x, &e))
+            continue;
+        const struct side *side = &m->side[m->real[at + i] >= 0];
+        double w = m->quantised ? x - side->sum / side->n : x;
+        s->product += w * e;
+        s->square += w * x;
+        counted++;
+    }
+    return counted;
+}
+
 struct gain_sample gain_measure(const struct tensor *reference, const double *real,
                                 const double *bound, const struct tensor *actual)
 {
     struct measurement m = { .reference = reference,
-                             .actual = actual,
                              .real = real,
                              .bound = bound,
-                             .quantised = dtype_info[reference->dtype].codec->integer };
+                             .quantised = dtype_info[reference->dtype].codec->integer,
+                             .step = tensor_step(reference, 0) };
     struct gain_sample s = { 0 };
-    size_t n = tensor_count(reference);
-    double x, e, counted = 0;
+    size_t n = tensor_count(reference), counted = 0;
+    double values[BLOCK];
 
     if (m.quantised)
         find_ends(&m, n);
-    for (size_t i = 0; i < n && m.quantised; i++)
-        if (measure(&m, i, &x, &e)) {
-            m.side[real[i] >= 0].n++;
-            m.side[real[i] >= 0].sum += x;
-        }
-    for (size_t i = 0; i < n; i++) {
-        if (!measure(&m, i, &x, &e))
-            continue;
-        const struct side *side = &m.side[real[i] >= 0];
-        double w = m.quantised ? x - side->sum / side->n : x;
-        s.product += w * e;
-        s.square += w * x;
-        counted++;
+    for (size_t at = 0; at < n && m.quantised; at += BLOCK) {
+        size_t run = n - at < BLOCK ? n - at : BLOCK;
+        tensor_widen_part(actual, at, run, values);
+        add_sides(&m, at, run, values);
     }
-    if (m.quantised && s.square < counted * LEAST_STEPS * LEAST_STEPS)
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t run = n - at < BLOCK ? n - at : BLOCK;
+        tensor_widen_part(actual, at, run, values);
+        counted += add_products(&m, at, run, values, &s);
+    }
+    if (m.quantised && s.square < (double) counted * LEAST_STEPS * LEAST_STEPS)
         return (struct gain_sample){ 0 };
     return s;
 }

@@ -19,6 +19,24 @@ static inline void vec_store(double *p, vec x)
     _mm256_storeu_pd(p, x);
 }
 
+/* All bits of the first n of LANES lanes. */
+static inline __m256i first_lanes(size_t n)
+{
+    static const int64_t mask[2 * LANES] = { -1, -1, -1, -1 };
+
+    return _mm256_loadu_si256((const __m256i *) (mask + LANES - n));
+}
+
+static inline vec vec_load_first(const double *p, size_t n)
+{
+    return _mm256_maskload_pd(p, first_lanes(n));
+}
+
+static inline void vec_store_first(double *p, vec x, size_t n)
+{
+    _mm256_maskstore_pd(p, first_lanes(n), x);
+}
+
 static inline vec vec_all(double x)
 {
     return _mm256_set1_pd(x);

@@ -18,6 +18,17 @@ static inline void vec_store(double *p, vec x)
     *p = x;
 }
 
+static inline vec vec_load_first(const double *p, size_t n)
+{
+    return n ? *p : 0;
+}
+
+static inline void vec_store_first(double *p, vec x, size_t n)
+{
+    if (n)
+        *p = x;
+}
+
 static inline vec vec_all(double x)
 {
     return x;

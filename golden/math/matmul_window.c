@@ -25,6 +25,9 @@ struct matmul_span matmul_axis_span(const struct matmul_axis *a, size_t first)
     struct matmul_span s = { .o0 = first };
     size_t t0, t1, low = first, high = a->out;
     inside(a, first, &s.t0, &s.t1);
+    inside(a, high - 1, &t0, &t1);
+    if (t0 == s.t0 && t1 == s.t1) /* as without padding */
+        low = high - 1;
     while (high - low > 1) { /* low is in the span, high is not */
         size_t middle = low + (high - low) / 2;
         inside(a, middle, &t0, &t1);
@@ -87,23 +90,29 @@ bool matmul_walk_next(struct matmul_walk *w, struct matmul_rows *ret_rows)
     const size_t in_pixel = w->xa->stride * w->in_pixel;
     const size_t in_line = w->ya->stride * w->xa->in * w->in_pixel;
     const size_t out_line = w->xa->out * w->out_pixel;
+    const size_t width = w->x->o1 - w->x->o0;
     size_t in = walk_input(w), out = walk_output(w); /* of the current line's first pixel */
+    size_t x = w->ox - w->x->o0, a = in + x * in_pixel, c = out + x * w->out_pixel;
     for (size_t r = 0; r < count; r++) {
-        size_t x = w->ox - w->x->o0;
-        ret_rows->a[r] = taps ? w->image + in + x * in_pixel : NULL;
-        ret_rows->c[r] = w->out + out + x * w->out_pixel;
-        if (++w->ox < w->x->o1)
+        ret_rows->a[r] = taps ? w->image + a : NULL;
+        ret_rows->c[r] = w->out + c;
+        a += in_pixel;
+        c += w->out_pixel;
+        if (++x < width)
             continue;
-        w->ox = w->x->o0;
+        x = 0;
         in += in_line;
         out += out_line;
-        if (++w->oy < w->y->o1)
-            continue;
-        w->oy = w->y->o0;
-        w->image_index++;
-        in = walk_input(w);
-        out = walk_output(w);
+        if (++w->oy == w->y->o1) {
+            w->oy = w->y->o0;
+            w->image_index++;
+            in = walk_input(w);
+            out = walk_output(w);
+        }
+        a = in;
+        c = out;
     }
+    w->ox = w->x->o0 + x;
     ret_rows->count = count;
     w->left -= count;
     return true;

@@ -94,10 +94,16 @@ static bool rank_fits(const struct operands *o, const struct typing *t)
     return !known || (t->ranks >> first->shape.rank & 1);
 }
 
+/* The feature level at which both exist. */
+static int later(const struct form *f, const struct typing *t)
+{
+    return (int) t->since > (int) f->since ? (int) t->since : (int) f->since;
+}
+
 /* Feature level of this form and typing row; 0: the operands' types do not fit. */
 static int fit(const struct operands *o, const struct form *f, const struct typing *t, int spread)
 {
-    int level = (int) t->since > (int) f->since ? (int) t->since : (int) f->since;
+    int level = later(f, t);
 
     for (uint32_t i = 0; i < o->n_in; i++) {
         const struct role *r = role_at(o->op, f, i, spread);
@@ -154,7 +160,9 @@ static struct fitting find_rows(const struct operands *o)
         if (spread < 0)
             continue;
         best.arity = true;
-        for (int t = 0; t < op->n_typings && best.level != L1; t++) { /* no row needs less */
+        for (int t = 0; t < op->n_typings; t++) {
+            if (best.level && later(&op->forms[f], &op->typings[t]) >= best.level)
+                continue;
             int level = fit(o, &op->forms[f], &op->typings[t], spread);
             best.types |= level > 0;
             if (level && rank_fits(o, &op->typings[t]) && (!best.level || level < best.level)) {

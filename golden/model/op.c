@@ -99,6 +99,8 @@ int call_arg(const struct call *c, int role)
 {
     uint32_t at = 0;
 
+    if (!c->n_many && c->form->role[role] == role) /* as a rule */
+        return (uint32_t) role < c->n_in ? role : -1;
     for (int i = 0; c->form->role[i] != END; i++) {
         if (c->form->role[i] == role)
             return at < c->n_in ? (int) at : -1;

@@ -98,12 +98,11 @@ static inline double double_of(uint64_t bits)
  * computed, then one selected. */
 static inline double widened_half(uint64_t h)
 {
-    uint64_t exponent = h & 31 << 10, sign = (h & 0x8000) << 48;
-    uint64_t normal = ((h & 0x7fff) << 42) + ((uint64_t) 1008 << 52);
-    double subnormal = (double_of(bits_of(0x1p52) | (h & 1023)) - 0x1p52) * 0x1p-24;
+    uint64_t infinite = (h & 31 << 10) == 31 << 10 ? (uint64_t) 2047 << 52 : 0; /* or NaN */
+    /* multiplied by the ratio of the smallest normal numbers: exact, subnormal numbers, too */
+    double magnitude = double_of((h & 0x7fff) << 42) * 0x1p1008;
 
-    normal |= exponent == 31 << 10 ? (uint64_t) 2047 << 52 : 0;
-    return double_of((exponent == 0 ? bits_of(subnormal) : normal) | sign);
+    return double_of(bits_of(magnitude) | infinite | (h & 0x8000) << 48);
 }
 
 static inline uint16_t narrowed_half(double x)

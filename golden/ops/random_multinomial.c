@@ -73,19 +73,31 @@ static int probabilities(const struct call *c, size_t row, double *p, struct why
     return 0;
 }
 
-/* The class whose interval of [0, 1), in order and of length p, contains x. */
-static size_t pick(const double *p, size_t classes, double x)
+/* Intervals of [0, 1) of length p, in the order of the classes. */
+struct intervals {
+    double *end;
+    size_t last; /* the last that is not empty; the rounded sum of all may be below 1 */
+};
+
+static void set_intervals(const double *p, size_t classes, struct intervals *to)
 {
-    size_t last = 0;
     double sum = 0;
 
+    to->last = 0;
     for (size_t k = 0; k < classes; k++) {
-        sum += p[k];
-        last = p[k] > 0 ? k : last;
-        if (x < sum)
-            return k;
+        to->end[k] = sum += p[k];
+        to->last = p[k] > 0 ? k : to->last;
     }
-    return last; /* the rounded sum is below 1 */
+}
+
+/* The class whose interval contains x. */
+static size_t pick(const struct intervals *of, size_t classes, double x)
+{
+    size_t k = 0;
+
+    while (k < classes && x >= of->end[k])
+        k++;
+    return k < classes ? k : of->last;
 }
 
 static struct distribution *odds_new(const struct call *c)
@@ -122,15 +134,17 @@ static int eval(struct call *c, struct why *w)
     uint64_t seed = (uint64_t) (uint32_t) seeds[0] << 32 | (uint32_t) seeds[1];
     size_t classes = c->letter['C'], samples = c->out[0]->shape.dim[1];
     struct distribution *o = odds_new(c);
+    struct intervals of = { .end = arena_alloc_raw(c->scratch, classes + 1, sizeof *of.end) };
 
-    if (!o)
+    if (!o || !of.end)
         return why_no_memory_for(w, "%s", c->op->name);
     for (size_t row = 0; row < o->rows; row++) {
         double *p = o->p + row * classes;
         TRY(probabilities(c, row, p, w));
         o->relative[row] = relative_error(c, row);
+        set_intervals(p, classes, &of);
         for (size_t i = 0; i < samples; i++)
-            c->y[0][row * samples + i] = (double) pick(p, classes, uniform(seed, row, i));
+            c->y[0][row * samples + i] = (double) pick(&of, classes, uniform(seed, row, i));
     }
     o->absolute = 2 * c->unit;
     c->distribution = o;
