@@ -5,6 +5,8 @@
 #include "golden/math/vector_loop.h"
 #include "randgraph/randgraph_internal.h"
 
+enum { BLOCK = 256 }; /* elements that are widened at a time */
+
 struct graph_value *graph_value_new(struct builder *b, enum dtype dtype, enum lifetime life)
 {
     struct graph_value *k = arena_alloc(b->arena, 1, sizeof *k);
@@ -42,9 +44,9 @@ static inline double number_of(int64_t order)
     return x;
 }
 
-/* Smallest and largest number, smallest and largest magnitude, in their order. */
+/* Smallest and largest number, in their order; NaN of either sign is beyond infinity. */
 struct extent {
-    int64_t lo, hi, least, most;
+    int64_t lo, hi;
 };
 
 VECTOR_LOOP static void extend(struct extent *e, const double *x, size_t n)
@@ -52,21 +54,18 @@ VECTOR_LOOP static void extend(struct extent *e, const double *x, size_t n)
     struct extent to = *e;
 
     for (size_t i = 0; i < n; i++) {
-        int64_t v = order_of(x[i]), a = order_of(fabs(x[i]));
+        int64_t v = order_of(x[i]);
         to.lo = v < to.lo ? v : to.lo;
         to.hi = v > to.hi ? v : to.hi;
-        to.least = a < to.least ? a : to.least;
-        to.most = a > to.most ? a : to.most;
     }
     *e = to;
 }
 
 void graph_value_measure(struct graph_value *k)
 {
-    enum { BLOCK = 256 }; /* elements that are widened at a time */
     const struct tensor *t = &k->t;
     const size_t n = tensor_count(t);
-    struct extent e = { INT64_MAX, INT64_MIN, order_of((double) INFINITY), 0 };
+    struct extent e = { INT64_MAX, INT64_MIN };
     double x[BLOCK];
 
     for (size_t at = 0; at < n; at += BLOCK) {
@@ -74,13 +73,27 @@ void graph_value_measure(struct graph_value *k)
         tensor_widen_part(t, at, run, x);
         extend(&e, x, run);
     }
+    k->measured = true;
     k->lo = n ? number_of(e.lo) : 0;
     k->hi = n ? number_of(e.hi) : 0;
-    k->least = number_of(e.least);
-    if (e.most > order_of((double) INFINITY)) { /* NaN */
+    if (n && (e.hi > order_of((double) INFINITY) || e.lo < order_of((double) -INFINITY))) {
         k->lo = -INFINITY;
         k->hi = INFINITY;
     }
+}
+
+double graph_value_least(const struct graph_value *k)
+{
+    const size_t n = k->measured ? tensor_count(&k->t) : 0;
+    double least = k->measured ? INFINITY : 0, x[BLOCK];
+
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t run = n - at < BLOCK ? n - at : BLOCK;
+        tensor_widen_part(&k->t, at, run, x);
+        for (size_t i = 0; i < run; i++)
+            least = fabs(x[i]) < least ? fabs(x[i]) : least;
+    }
+    return least;
 }
 
 /* Makes room for one more entry in a list that grows by doubling; the old one stays in the arena.

@@ -89,7 +89,7 @@ static struct graph_value *copy_known(struct builder *b, const struct graph_valu
         to->t = k->t;
         to->lo = k->lo;
         to->hi = k->hi;
-        to->least = k->least;
+        to->measured = k->measured;
     }
     return to;
 }
@@ -221,7 +221,8 @@ static struct graph_value *compute_condition(struct builder *b, struct graph_val
 
     if (!than || add_arithmetic(b, "LESS", x, than, DT_B8, &result) < 0)
         return NULL;
-    result->lo = result->hi = result->least = *(uint8_t *) result->t.data = x->lo < than->lo;
+    result->measured = true;
+    result->lo = result->hi = *(uint8_t *) result->t.data = x->lo < than->lo;
     return result;
 }
 

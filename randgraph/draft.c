@@ -87,7 +87,7 @@ static bool needs_met(const struct draft *d, const struct role *r, const struct 
         return false;
     if (d->b->nonfinite && takes_nonfinite(d->op))
         return !(r->needs & NEEDS_CONST) || rng_percent(d->b->rng, d->b->weights->vary_constant);
-    if ((r->needs & NEEDS_NONZERO) && k->least < least_divisor)
+    if ((r->needs & NEEDS_NONZERO) && graph_value_least(k) < least_divisor)
         return false;
     if ((r->needs & NEEDS_NONNEG) && k->lo < 0)
         return false;

@@ -42,8 +42,10 @@ static bool put_number(const struct parameter *p, const struct randgraph_options
     uint32_t number, usual;
     memcpy(&number, (const char *) o + p->member, sizeof number);
     memcpy(&usual, (const char *) &randgraph_default + p->member, sizeof usual);
+    if (number == usual)
+        return false;
     snprintf(value, RANDGRAPH_VALUE, "%" PRIu32, number);
-    return number != usual;
+    return true;
 }
 
 /* A share, 0 to 1. */
@@ -64,13 +66,15 @@ static bool put_share(const struct parameter *p, const struct randgraph_options 
 {
     double share;
     memcpy(&share, (const char *) o + p->member, sizeof share);
+    if (!memcmp(&share, (const char *) &randgraph_default + p->member, sizeof share))
+        return false;
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(value, RANDGRAPH_VALUE, "%.*g", digits, share);
         double same = strtod(value, NULL);
         if (!memcmp(&same, &share, sizeof share))
             break;
     }
-    return memcmp(&share, (const char *) &randgraph_default + p->member, sizeof share) != 0;
+    return true;
 }
 
 /* ---- the others */
@@ -97,8 +101,10 @@ static bool put_ops(const struct parameter *p, const struct randgraph_options *o
                     char value[RANDGRAPH_VALUE])
 {
     (void) p;
+    if (o->min_ops == randgraph_default.min_ops && o->max_ops == randgraph_default.max_ops)
+        return false;
     snprintf(value, RANDGRAPH_VALUE, "%" PRIu32 "-%" PRIu32, o->min_ops, o->max_ops);
-    return o->min_ops != randgraph_default.min_ops || o->max_ops != randgraph_default.max_ops;
+    return true;
 }
 
 static int unknown_op(const char *name, struct why *w)
@@ -184,8 +190,10 @@ static bool put_values(const struct parameter *p, const struct randgraph_options
                        char value[RANDGRAPH_VALUE])
 {
     (void) p;
+    if (o->values == randgraph_default.values)
+        return false;
     snprintf(value, RANDGRAPH_VALUE, "%s", value_names[o->values]);
-    return o->values != randgraph_default.values;
+    return true;
 }
 
 static int unknown_type(const char *name, struct why *w)
@@ -269,8 +277,10 @@ static bool put_digest(const struct parameter *p, const struct randgraph_options
 {
     uint64_t digest;
     memcpy(&digest, (const char *) o + p->member, sizeof digest);
+    if (digest == 0)
+        return false;
     snprintf(value, RANDGRAPH_VALUE, "%016" PRIx64, digest);
-    return digest != 0;
+    return true;
 }
 
 #define MEMBER(name) offsetof(struct randgraph_options, name)

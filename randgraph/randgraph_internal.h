@@ -69,8 +69,8 @@ struct graph_value {
     bool random;       /* differs between runs: no operation may read it */
     bool nonfinite;    /* some elements, or some that it is computed from, are infinite or NaN */
     void *illegal;     /* an input's value with which an operation fails; NULL: t.data is given */
+    bool measured;     /* whether graph_value_measure() has set the next two; else they are 0 */
     double lo, hi;     /* least and greatest element; infinite if an element is NaN */
-    double least;      /* smallest magnitude of an element */
 };
 
 /* One way in which an operation can consume a value of some type. */
@@ -199,8 +199,10 @@ int builder_begin(struct builder *b, const struct randgraph_options *o, struct r
 struct graph_value *graph_value_new(struct builder *b, enum dtype dtype, enum lifetime life);
 int graph_value_allocate(struct builder *b,
                          struct graph_value *k); /* allocates t.data for its type and shape */
-/* Sets lo, hi and least from t.data. */
+/* Sets lo and hi from t.data. */
 void graph_value_measure(struct graph_value *k);
+/* The smallest magnitude of an element; 0 if they are not measured, INFINITY if there are none. */
+double graph_value_least(const struct graph_value *k);
 /* Whether it is known to have no elements. */
 bool graph_value_empty(const struct graph_value *k);
 /* Whether operations may read it: INT32 only without scale and, unless integers may wrap, within
