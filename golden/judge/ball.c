@@ -3,6 +3,8 @@
 #include "golden/math/elementary.h"
 #include "golden/math/vector_loop.h"
 
+enum { BLOCK = 64 }; /* values that are computed at a time */
+
 struct ball ball_clamp(struct ball a, double lo, double hi)
 {
     double x = a.x < lo ? lo : a.x > hi ? hi : a.x; /* NaN stays NaN */
@@ -30,14 +32,49 @@ static double logistic(double x)
     return 1 / (1 + elementary_exp(-x));
 }
 
-/* For the local error of logistic see the operation LOGISTIC. */
+/* Of y = logistic(x), without that of x; see the operation LOGISTIC. */
+static double logistic_error(double x, double y, double u)
+{
+    return y * ((1 - y) * bound_exp(u, x) + 4 * u) + u;
+}
+
 struct ball ball_logistic(struct ball a, double u)
 {
     double y = logistic(a.x);
 
     if (u == 0)
         return (struct ball){ y, 0 };
-    return monotone(a, y, logistic, y * ((1 - y) * bound_exp(u, a.x) + 4 * u) + u);
+    return monotone(a, y, logistic, logistic_error(a.x, y, u));
+}
+
+/* At most BLOCK values; the functions of values and ends of intervals are computed together. */
+static void logistic_block(const struct ball_array *a, size_t n, double u,
+                           const struct ball_array *to)
+{
+    double x[3 * BLOCK], y[3 * BLOCK], *lo = x + n, *hi = lo + n;
+    const double *least = y + n, *most = least + n;
+
+    for (size_t i = 0; i < n; i++)
+        x[i] = a->x[i];
+    for (size_t i = 0; a->e && i < n; i++) {
+        lo[i] = a->x[i] - a->e[i];
+        hi[i] = a->x[i] + a->e[i];
+    }
+    elementary_logistic_all(x, a->e ? 3 * n : n, y);
+    for (size_t i = 0; i < n; i++) {
+        double e = u > 0 ? logistic_error(x[i], y[i], u) : 0;
+        if (u > 0 && a->e && a->e[i] > 0)
+            e += bound_interval(y[i], least[i], most[i]);
+        ball_put(to, i, (struct ball){ y[i], e });
+    }
+}
+
+void ball_logistic_all(const struct ball_array *a, size_t n, double u, const struct ball_array *to)
+{
+    for (size_t at = 0; at < n; at += BLOCK) {
+        const struct ball_array from = ball_from(a, at), part = ball_from(to, at);
+        logistic_block(&from, n - at < BLOCK ? n - at : BLOCK, u, &part);
+    }
 }
 
 struct ball ball_tanh(struct ball a, double u)
@@ -146,9 +183,28 @@ static void spread_errors(const struct ball_array *a, const struct moments *m, s
     }
 }
 
+/* ball_normalise() without errors: the same values. */
+static void normalise_values(double *x, size_t n)
+{
+    double sum = 0, squares = 0, count = (double) n;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    double mean = sum / count;
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    double scale = 1 / sqrt(squares / count + epsilon);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (x[i] - mean) * scale;
+}
+
 void ball_normalise(const struct ball_array *a, size_t n, double u, double dot_factor,
                     double *scratch)
 {
+    if (u == 0) {
+        normalise_values(a->x, n);
+        return;
+    }
     struct moments m = moments_of(a, n, u, dot_factor);
     double scale = 1 / sqrt(m.variance.x + epsilon);
     double least = fmax(m.variance.x - m.variance.e, least_variance);
@@ -156,13 +212,11 @@ void ball_normalise(const struct ball_array *a, size_t n, double u, double dot_f
     double largest = 1 / sqrt(least), smallest = 1 / sqrt(most + epsilon);
     struct ball factor = { scale, bound_interval(scale, smallest, largest) + 4 * u * scale };
 
-    if (u > 0)
-        spread_errors(a, &m, n, u, scratch);
+    spread_errors(a, &m, n, u, scratch);
     for (size_t i = 0; i < n; i++) {
         struct ball x = ball_at(a, i), minus = { -m.mean.x, m.mean.e };
         struct ball y = ball_product(ball_sum(x, minus, u), factor, u);
-        if (u > 0)
-            y.e = fmin(y.e, scratch[i]);
+        y.e = fmin(y.e, scratch[i]);
         /* |y| <= sqrt(n - 1) for all finite errors; with an infinite value all are NaN */
         if (!m.cancels && m.mean.e < INFINITY)
             y.e = fmin(y.e, fabs(y.x) + 1.01 * sqrt((double) n - 1));

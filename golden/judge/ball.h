@@ -117,6 +117,8 @@ struct ball ball_clip(struct ball a, double limit);
 
 struct ball ball_logistic(struct ball a, double u);
 struct ball ball_tanh(struct ball a, double u);
+/* to[i] = ball_logistic(a[i], u), for n values */
+void ball_logistic_all(const struct ball_array *a, size_t n, double u, const struct ball_array *to);
 
 /* Normalises n consecutive values in place: (x - mean) / standard deviation.  An epsilon of 1e-8
  * is added to the variance, which may be zero; the error covers other ways in which implementations

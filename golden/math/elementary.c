@@ -126,6 +126,45 @@ FMA_FUNCTION double elementary_exp(double x)
     return exponential(x);
 }
 
+/* y 2^k for y between 1/2 and 2 and an integer k in -1100..1100, without branches: rounded once, by
+ * the second factor. */
+ELEMENTARY_INLINE double scaled_by_halves(double y, double k)
+{
+    static const double units = 0x1p52 + 1023; /* bits 0..10 of a sum with it: a biased exponent */
+    double half = floor(k / 2), first = half + units, second = k - half + units;
+    uint64_t bits[2];
+
+    memcpy(&bits[0], &first, sizeof first);
+    memcpy(&bits[1], &second, sizeof second);
+    bits[0] <<= 52;
+    bits[1] <<= 52;
+    memcpy(&first, &bits[0], sizeof first);
+    memcpy(&second, &bits[1], sizeof second);
+    return y * first * second;
+}
+
+/* As exponential(), without branches. */
+ELEMENTARY_INLINE double exponential_limited(double x)
+{
+    struct pair r;
+    double limited = x > 710 ? 711 : x < -746 ? -747 : x, k = reduce_exponent(limited, &r);
+    double y = scaled_by_halves(1 + expm1_reduced(r.hi), k);
+
+    return isnan(x) ? x : y;
+}
+
+VECTOR_LOOP void elementary_exp_all(const double *restrict x, size_t n, double *restrict ret_y)
+{
+    for (size_t i = 0; i < n; i++)
+        ret_y[i] = exponential_limited(x[i]);
+}
+
+VECTOR_LOOP void elementary_logistic_all(const double *restrict x, size_t n, double *restrict ret_y)
+{
+    for (size_t i = 0; i < n; i++)
+        ret_y[i] = 1 / (1 + exponential_limited(-x[i]));
+}
+
 /* 2^k e^r - 1 = (2^k - 1) + 2^k r + 2^k (e^r - 1 - r) */
 FMA_FUNCTION double elementary_expm1(double x)
 {
@@ -227,6 +266,53 @@ FMA_FUNCTION double elementary_log(double x)
     return log_pair(x).hi;
 }
 
+/* As log_pair() of a normal number, without branches. */
+ELEMENTARY_INLINE struct pair log_pair_normal(double x)
+{
+    static const double bias = 0x1p52 + 1022;
+    uint64_t bits, exponent;
+    double k, m;
+
+    memcpy(&bits, &x, sizeof bits);
+    exponent = (bits >> 52) | (uint64_t) 1075 << 52; /* 2^52 + the biased exponent */
+    memcpy(&k, &exponent, sizeof k);
+    k -= bias;
+    bits = (bits & (((uint64_t) 1 << 52) - 1)) | (uint64_t) 1022 << 52;
+    memcpy(&m, &bits, sizeof m);
+    bool low = m < 0x1.6a09e667f3bcdp-1;
+    m = low ? 2 * m : m;
+    k = low ? k - 1 : k;
+    struct pair y = log1p_reduced(m - 1);
+    struct pair sum =
+        pair_add((struct pair){ k * ln2_high, 0 }, pair_add(pair_product(k, ln2_low), y));
+    return (struct pair){ k == 0 ? y.hi : sum.hi, k == 0 ? y.lo : sum.lo };
+}
+
+static inline bool is_normal(double x) /* and positive */
+{
+    return (x >= DBL_MIN) & (x < (double) INFINITY);
+}
+
+FMA_LOOP static size_t log_normal(const double *restrict x, size_t n, double *restrict ret_y)
+{
+    size_t others = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        ret_y[i] = log_pair_normal(x[i]).hi;
+        others += is_normal(x[i]) ? 0 : 1;
+    }
+    return others;
+}
+
+void elementary_log_all(const double *restrict x, size_t n, double *restrict ret_y)
+{
+    size_t others = log_normal(x, n, ret_y);
+
+    for (size_t i = 0; others && i < n; i++)
+        if (!is_normal(x[i]))
+            ret_y[i] = elementary_log(x[i]);
+}
+
 /* exp(r) for |r| <= ln(2) / 2, correct in almost twice the precision: 1 + r + r^2/2 exactly, then
  * the Taylor series up to r^16 / 16!. */
 ELEMENTARY_INLINE struct pair exp_reduced(struct pair r)
@@ -291,6 +377,42 @@ FMA_FUNCTION double elementary_pow(double x, double y)
     else
         power = exp_pair(pair_mul(log_pair(a), (struct pair){ y, 0 }));
     return signbit(x) && parity(y) == 1 ? -power : power;
+}
+
+/* As exp_pair(), without branches. */
+ELEMENTARY_INLINE double exp_pair_limited(struct pair x)
+{
+    double hi = x.hi < 710 ? x.hi : 710, k;
+
+    hi = hi < -746 ? -746 : hi;
+    k = floor(hi * log2_e + 0.5);
+    struct pair low = pair_product(-k, ln2_low);
+    struct pair r = pair_add(pair_sum(hi - k * ln2_high, x.lo), low);
+    double y = scaled_by_halves(exp_reduced(r).hi, k);
+    y = x.hi < -746 ? 0 : y;
+    return x.hi < 710 ? y : (double) INFINITY;
+}
+
+FMA_LOOP static size_t pow_normal(const double *restrict x, double y, size_t n,
+                                  double *restrict ret_y)
+{
+    size_t others = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        ret_y[i] = exp_pair_limited(pair_mul(log_pair_normal(x[i]), (struct pair){ y, 0 }));
+        others += is_normal(x[i]) ? 0 : 1;
+    }
+    return others;
+}
+
+void elementary_pow_all(const double *restrict x, double y, size_t n, double *restrict ret_y)
+{
+    bool usual = fabs(y) > 0 && fabs(y) <= 0x1p64; /* for each x, elementary_pow() has one case */
+    size_t others = usual ? pow_normal(x, y, n, ret_y) : n;
+
+    for (size_t i = 0; others && i < n; i++)
+        if (!usual || !is_normal(x[i]))
+            ret_y[i] = elementary_pow(x[i], y);
 }
 
 /* --- sine: the argument is reduced by pi/2 with enough digits of 2/pi for the remainder of the

@@ -5,6 +5,7 @@
 #define GOLDEN_ELEMENTARY_H
 
 #include <float.h>
+#include <stddef.h>
 
 double elementary_exp(double x);
 double elementary_expm1(double x);
@@ -13,6 +14,13 @@ double elementary_log(double x);
 /* As in IEEE 754: pow(x, 0) = pow(1, y) = 1 even for NaN; NaN for x < 0 and a fractional y. */
 double elementary_pow(double x, double y);
 double elementary_sin(double x);
+
+/* The same bits for each of n numbers, several of them at a time where the processor can; x and
+ * ret_y do not overlap. */
+void elementary_exp_all(const double *x, size_t n, double *ret_y);
+void elementary_logistic_all(const double *x, size_t n, double *ret_y); /* 1 / (1 + exp(-x)) */
+void elementary_log_all(const double *x, size_t n, double *ret_y);
+void elementary_pow_all(const double *x, double y, size_t n, double *ret_y); /* of x[i]^y */
 
 /* A sum of exponentials, represented as sum * exp(top) because single terms may overflow or
  * underflow; its logarithm is elementary_log(sum) + top.  Starts as ELEMENTARY_EXP_SUM_EMPTY;

@@ -13,9 +13,12 @@
 /* FMA_FUNCTION before a function that computes with fma(): where the processor has an instruction
  * for it, nothing is called.  Only what is inlined into the function is compiled for it, too. */
 #define FMA_FUNCTION __attribute__((target_clones("fma", "default")))
+/* FMA_LOOP: both. */
+#define FMA_LOOP __attribute__((target_clones("arch=haswell", "default")))
 #else
 #define VECTOR_LOOP
 #define FMA_FUNCTION
+#define FMA_LOOP
 #endif
 
 #endif

@@ -1,3 +1,4 @@
+#include "golden/base/arena.h"
 #include "golden/judge/bounds.h"
 #include "golden/math/elementary.h"
 #include "golden/ops/shared/axis.h"
@@ -76,20 +77,39 @@ static double divisor(const struct norm *n, const double *x, size_t k)
     return n->bias + n->alpha * sum;
 }
 
-static int eval(struct call *c, struct why *w)
+static size_t count_of(const struct norm *n)
 {
-    (void) w;
-    const struct norm n = norm_of(c);
-    const struct axis a = n.axis;
+    return n->axis.outer * n->axis.len * n->axis.inner;
+}
 
-    for (size_t o = 0; o < a.outer; o++)
+/* The divisors of all elements, in scratch memory; their powers are computed together. */
+static double *divisors(const struct call *c, const struct norm *n, struct why *w)
+{
+    const struct axis a = n->axis;
+    double *d = arena_alloc_raw(c->scratch, count_of(n) + 1, sizeof *d);
+
+    if (!d)
+        why_no_memory_for(w, "%s: %zu divisors", c->op->name, count_of(n));
+    for (size_t o = 0; d && o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++) {
             size_t at = o * a.len * a.inner + i;
-            const double *x = c->x[INPUT] + at;
             for (size_t k = 0; k < a.len; k++)
-                c->y[0][at + k * a.inner] =
-                    x[k * a.inner] / elementary_pow(divisor(&n, x, k), n.beta);
+                d[at + k * a.inner] = divisor(n, c->x[INPUT] + at, k);
         }
+    return d;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    const struct norm n = norm_of(c);
+    const double *d = divisors(c, &n, w);
+    double *y = c->y[0];
+
+    if (!d)
+        return -1;
+    elementary_pow_all(d, n.beta, count_of(&n), y);
+    for (size_t i = 0; i < count_of(&n); i++)
+        y[i] = c->x[INPUT][i] / y[i];
     return 0;
 }
 
@@ -115,48 +135,80 @@ static double divisor_error(const struct call *c, const struct norm *n, size_t a
 
 /* Relative error of d^beta computed as exp(beta * log(d)), with a logarithm accurate to 5 ulps
  * (TOSA specification). */
-static double power_error(double u, double beta, double d)
+static double power_error(double u, double beta, double log_d)
 {
-    double exponent = beta * elementary_log(d);
+    double exponent = beta * log_d;
 
     return bound_exp(u, exponent) + 10 * u * fabs(exponent);
 }
 
-/* past: the sum of squares of the divisors of the elements before k; that of k is added. */
-static double bound_one(const struct call *c, const struct norm *n, size_t at, size_t k,
-                        double *past)
-{
-    const size_t element = at + k * n->axis.inner;
-    double beta = n->beta, u = c->unit, x = c->x[INPUT][element], y = c->y[0][element];
-    double ex = c->ex[INPUT] ? c->ex[INPUT][element] : 0;
-    double d = divisor(n, c->x[INPUT] + at, k), ed = divisor_error(c, n, at, k, d, *past);
+/* Of all elements' divisors d with errors ed. */
+struct powers {
+    double *log, *factor; /* log(d), d^-beta */
+    double *ends;         /* d - ed, then d + ed */
+    double *most, *least; /* (d - ed)^-beta; (d + ed)^-beta, only for beta < 0 */
+};
 
-    *past += d * d;
+static int powers_of(const struct call *c, double beta, size_t n, const double *d, const double *ed,
+                     struct powers *ret, struct why *w)
+{
+    double *p = arena_alloc_raw(c->scratch, 5 * n + 1, sizeof *p);
+
+    if (!p)
+        return why_no_memory_for(w, "%s: %zu powers", c->op->name, n);
+    *ret = (struct powers){ p, p + n, p + 2 * n, p + 3 * n, p + 4 * n };
+    elementary_log_all(d, n, ret->log);
+    elementary_pow_all(d, -beta, n, ret->factor);
+    for (size_t i = 0; i < n; i++)
+        ret->ends[i] = d[i] - ed[i];
+    elementary_pow_all(ret->ends, -beta, n, ret->most);
+    for (size_t i = 0; i < n; i++)
+        ret->ends[i] = d[i] + ed[i];
+    if (beta < 0)
+        elementary_pow_all(ret->ends, -beta, n, ret->least);
+    return 0;
+}
+
+static double bound_one(const struct call *c, double beta, const struct powers *p, double d,
+                        double ed, size_t i)
+{
+    double u = c->unit, x = c->x[INPUT][i], y = c->y[0][i], ex = c->ex[INPUT] ? c->ex[INPUT][i] : 0;
+
     if (!(d > ed))
         return INFINITY;
-    double factor = elementary_pow(d, -beta);
+    double factor = p->factor[i];
     /* d^-beta may be flushed to zero, as when d^beta overflows. */
-    double more = factor * power_error(u, beta, d) + bound_tiny(u);
-    double e = fabs(elementary_pow(d - ed, -beta) - factor) + more;
+    double more = factor * power_error(u, beta, p->log[i]) + bound_tiny(u);
+    double e = fabs(p->most[i] - factor) + more;
     if (beta < 0) /* else the power is convex and decreasing: it changes most where d is smallest */
-        e = bound_larger(e, fabs(elementary_pow(d + ed, -beta) - factor) + more);
+        e = bound_larger(e, fabs(p->least[i] - factor) + more);
     return bound_clean(bound_scaled(factor + e, ex) + bound_scaled(x, e) + 2 * u * fabs(y) +
                        bound_tiny(u));
 }
 
 static int bound(struct call *c, struct why *w)
 {
-    (void) w;
     const struct norm n = norm_of(c);
     const struct axis a = n.axis;
+    const double *d = divisors(c, &n, w);
+    double *e = c->ey[0];
+    struct powers p;
 
+    if (!d)
+        return -1;
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++) {
             size_t at = o * a.len * a.inner + i;
-            double past = 0;
-            for (size_t k = 0; k < a.len; k++)
-                c->ey[0][at + k * a.inner] = bound_one(c, &n, at, k, &past);
+            double past = 0; /* the sum of squares of the divisors before element k */
+            for (size_t k = 0; k < a.len; k++) {
+                double of_k = d[at + k * a.inner];
+                e[at + k * a.inner] = divisor_error(c, &n, at, k, of_k, past);
+                past += of_k * of_k;
+            }
         }
+    TRY(powers_of(c, n.beta, count_of(&n), d, e, &p, w));
+    for (size_t i = 0; i < count_of(&n); i++)
+        e[i] = bound_one(c, n.beta, &p, d[i], e[i], i);
     return 0;
 }
 

@@ -185,6 +185,90 @@ static void check_drop(int16_t (*f)(int16_t, int), int bits)
     }
 }
 
+/* --- of many numbers at once: the bits of each alone */
+
+enum { MANY = 1003 };
+
+static void expect_bits(const double *x, const double *y, double (*f)(double x, double power),
+                        double power)
+{
+    for (int i = 0; i < MANY; i++) {
+        double expected = f(x[i], power);
+        ck_assert_msg(!memcmp(&y[i], &expected, sizeof expected), "%a (%a): %a, expected %a", x[i],
+                      power, y[i], expected);
+    }
+}
+
+static double one_exp(double x, double unused)
+{
+    (void) unused;
+    return elementary_exp(x);
+}
+
+static double one_logistic(double x, double unused)
+{
+    (void) unused;
+    return 1 / (1 + elementary_exp(-x));
+}
+
+static double one_log(double x, double unused)
+{
+    (void) unused;
+    return elementary_log(x);
+}
+
+START_TEST(many_have_the_bits_of_one)
+{
+    static const double special[] = { 0.0,
+                                      -0.0,
+                                      INFINITY,
+                                      -INFINITY,
+                                      NAN,
+                                      -NAN,
+                                      710,
+                                      709.9,
+                                      -746,
+                                      -745.5,
+                                      -744.4,
+                                      -708.5,
+                                      0x1p-60,
+                                      0x1p-1022,
+                                      0x1p-1074,
+                                      1,
+                                      0x1.6a09e667f3bcdp-1,
+                                      711,
+                                      -747,
+                                      1e300,
+                                      -1e300,
+                                      2,
+                                      -2 };
+    static const double powers[] = { -0.75, 0.5, 3, -1, 0, 1e5, -0x1p70, NAN, INFINITY };
+    double x[MANY], y[MANY];
+
+    for (int round = 0; round < 4; round++) { /* of all magnitudes, +-32, +-700, near 1 */
+        for (int i = 0; i < MANY; i++) {
+            double unit = remainder(scattered((uint64_t) i), 1);
+            x[i] = round == 0   ? scattered((uint64_t) i) * (i % 3 ? 1 : -1)
+                   : round == 1 ? 64 * (i / (double) MANY - 0.5)
+                   : round == 2 ? 1500 * (i / (double) MANY - 0.5)
+                                : 1 + unit * 0x1p-10;
+        }
+        for (int i = 0; round == 0 && i < (int) (sizeof special / sizeof *special); i++)
+            x[i] = special[i];
+        elementary_exp_all(x, MANY, y);
+        expect_bits(x, y, one_exp, 0);
+        elementary_logistic_all(x, MANY, y);
+        expect_bits(x, y, one_logistic, 0);
+        elementary_log_all(x, MANY, y);
+        expect_bits(x, y, one_log, 0);
+        for (int i = 0; i < (int) (sizeof powers / sizeof *powers); i++) {
+            elementary_pow_all(x, powers[i], MANY, y);
+            expect_bits(x, y, elementary_pow, powers[i]);
+        }
+    }
+}
+END_TEST
+
 START_TEST(fixed_activations_are_nearly_monotone)
 {
     check_drop(logistic, 0);
@@ -213,6 +297,7 @@ Suite *elementary_suite(void)
     tcase_add_test(t, special_powers);
     tcase_add_test(t, special_values);
     tcase_add_test(t, bits_are_pinned);
+    tcase_add_test(t, many_have_the_bits_of_one);
     tcase_add_test(t, fixed_activations_are_nearly_monotone);
     tcase_add_test(t, fixed_inverse_root_is_accurate);
     return make_suite("elementary", t, NULL);

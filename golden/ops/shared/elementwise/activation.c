@@ -52,6 +52,15 @@ VECTOR_LOOP void activation_bound(const struct call *c, int role, const double *
     }
 }
 
+void activation_of_cells(const struct ball_array *x, size_t n, int32_t code, double u,
+                         const struct ball_array *to)
+{
+    if (code == CELL_LOGISTIC)
+        ball_logistic_all(x, n, u, to);
+    for (size_t i = 0; code != CELL_LOGISTIC && i < n; i++)
+        ball_put(to, i, activation_of_cell(ball_at(x, i), code, u));
+}
+
 struct ball activation_of_cell(struct ball a, int32_t code, double u)
 {
     if (code == CELL_TANH)

@@ -40,5 +40,8 @@ enum {
 };
 /* With its error; u: see golden/judge/ball.h. */
 struct ball activation_of_cell(struct ball a, int32_t code, double u);
+/* to[i] = that of x[i], for n values; `to` is another array */
+void activation_of_cells(const struct ball_array *x, size_t n, int32_t code, double u,
+                         const struct ball_array *to);
 
 #endif

@@ -25,6 +25,13 @@ UNARY_INLINE void unary_eval(struct call *c, double (*f)(double x))
         y[i] = f(x[i]);
 }
 
+/* The same with a function of n numbers. */
+UNARY_INLINE void unary_eval_all(struct call *c,
+                                 void (*f)(const double *x, size_t n, double *ret_y))
+{
+    f(c->x[0], tensor_count(c->arg[0]), c->y[0]);
+}
+
 /* eval_int(): the same on TENSOR_INT32 data. */
 UNARY_INLINE void unary_eval_int(struct call *c, int32_t (*f)(int32_t x))
 {

@@ -333,12 +333,14 @@ void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t,
     }
     if (g->norm.x)
         normalise(k, &sum, g->units, g->scratch);
-    for (size_t i = 0; i < g->units; i++) {
-        struct ball x = ball_at(&sum, i);
-        if (g->norm.x)
-            x = ball_sum(ball_product(x, ball_at(&g->norm, i), u), ball_at(&g->bias, i), u);
-        ball_put(to, i, cell_check_overflow(k, x, activation_of_cell(x, activation, u)));
+    for (size_t i = 0; g->norm.x && i < g->units; i++) {
+        struct ball x = ball_product(ball_at(&sum, i), ball_at(&g->norm, i), u);
+        ball_put(&sum, i, ball_sum(x, ball_at(&g->bias, i), u));
     }
+    activation_of_cells(&sum, g->units, activation, u, to);
+    for (size_t i = 0; u > 0 && i < g->units; i++)
+        if (overflows(k, ball_at(&sum, i)))
+            to->e[i] = INFINITY;
 }
 
 int cell_check_activation(const struct call *c, int role, unsigned allowed, struct why *w)
