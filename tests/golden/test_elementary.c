@@ -242,7 +242,7 @@ START_TEST(many_have_the_bits_of_one)
                                       -1e300,
                                       2,
                                       -2 };
-    static const double powers[] = { -0.75, 0.5, 3, -1, 0, 1e5, -0x1p70, NAN, INFINITY };
+    static const double exponents[] = { -0.75, 0.5, 3, -1, 0, 1e5, -0x1p70, NAN, INFINITY };
     double x[MANY], y[MANY];
 
     for (int round = 0; round < 4; round++) { /* of all magnitudes, +-32, +-700, near 1 */
@@ -261,9 +261,9 @@ START_TEST(many_have_the_bits_of_one)
         expect_bits(x, y, one_logistic, 0);
         elementary_log_all(x, MANY, y);
         expect_bits(x, y, one_log, 0);
-        for (int i = 0; i < (int) (sizeof powers / sizeof *powers); i++) {
-            elementary_pow_all(x, powers[i], MANY, y);
-            expect_bits(x, y, elementary_pow, powers[i]);
+        for (int i = 0; i < (int) (sizeof exponents / sizeof *exponents); i++) {
+            elementary_pow_all(x, exponents[i], MANY, y);
+            expect_bits(x, y, elementary_pow, exponents[i]);
         }
     }
 }
