@@ -195,10 +195,13 @@ void *arena_alloc_raw(struct arena *a, size_t count, size_t size)
         return NULL;
     size_t align = bytes < ALIGN ? ALIGN_SMALL : ALIGN;
     size_t need = round_up(bytes + GAP + (bytes == 0), align);
-    struct block *b = block_for(a, need + ALIGN);
-    if (!b)
-        return NULL;
-    a->current = b;
+    struct block *b = a->current;
+    if (!b || b->size - b->used < need + ALIGN) {
+        b = block_for(a, need + ALIGN);
+        if (!b)
+            return NULL;
+        a->current = b;
+    }
     b->used = round_up(b->used, align);
     void *p = block_bytes(b) + b->used;
     b->used += need;

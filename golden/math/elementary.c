@@ -283,9 +283,8 @@ ELEMENTARY_INLINE struct pair log_pair_normal(double x)
     m = low ? 2 * m : m;
     k = low ? k - 1 : k;
     struct pair y = log1p_reduced(m - 1);
-    struct pair sum =
-        pair_add((struct pair){ k * ln2_high, 0 }, pair_add(pair_product(k, ln2_low), y));
-    return (struct pair){ k == 0 ? y.hi : sum.hi, k == 0 ? y.lo : sum.lo };
+    /* for k = 0, too, where it adds zeros */
+    return pair_add((struct pair){ k * ln2_high, 0 }, pair_add(pair_product(k, ln2_low), y));
 }
 
 static inline bool is_normal(double x) /* and positive */

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "golden/base/arena.h"
 #include "golden/judge/bounds.h"
@@ -121,7 +122,10 @@ static void bound_elements(struct bounded_row *row)
         row->hi[i] = (struct element){ row->x[i] + (row->ex ? row->ex[i] : 0), i };
     }
     qsort(row->lo, row->n, sizeof *row->lo, by_size);
-    qsort(row->hi, row->n, sizeof *row->hi, by_size);
+    if (row->ex)
+        qsort(row->hi, row->n, sizeof *row->hi, by_size);
+    else
+        memcpy(row->hi, row->lo, row->n * sizeof *row->hi);
 }
 
 /* The elements that may have rank j: at most as many others are certainly larger, and at least as
