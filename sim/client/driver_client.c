@@ -115,7 +115,7 @@ struct hal_prepared_model *driver_client_prepare(struct driver_client *c, enum h
     judge_prepared(w, model, ret_end);
     if (judged.violation[0])
         *ret_end = judged;
-    if (w->status == HAL_NONE)
+    if (w->status == HAL_NONE && ret_end->status == HAL_NONE)
         return w->prepared;
     if (w->prepared && w->prepared->methods && w->prepared->methods->release)
         w->prepared->methods->release(w->prepared);
