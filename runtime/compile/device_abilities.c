@@ -97,8 +97,9 @@ static bool use_memories(enum level level, const struct model_part *p, struct ha
 
 /* Asks the driver about a part.  False, with a line in the log: it gives no valid answer.  -1: out
  * of memory. */
-static int ask_driver(const ANeuralNetworksDevice *d, const struct model_part *part,
-                      struct arena *a, bool **ret_supported, bool *ret_answered, struct why *w)
+static int ask_driver(struct ability_finder *f, const ANeuralNetworksDevice *d,
+                      const struct model_part *part, struct arena *a, bool **ret_supported,
+                      bool *ret_answered, struct why *w)
 {
     struct hal_model hal;
     uint32_t n = 0, n_operations = part->model.graph[0].n_operations;
@@ -114,6 +115,8 @@ static int ask_driver(const ANeuralNetworksDevice *d, const struct model_part *p
         d->driver->get_supported_operations(d->driver, d->entry, &hal, supported, &n);
     *ret_answered = status == HAL_NONE && n == n_operations;
     *ret_supported = supported;
+    if (d->is_service && status == HAL_DEVICE_UNAVAILABLE)
+        f->gone = d;
     if (status != HAL_NONE)
         log_write(LOG_ERROR, LOG_TAG, "getSupportedOperations of %s failed: %s", d->name,
                   hal_status_name(status));
@@ -150,15 +153,14 @@ static int find_of_whole(struct ability_finder *f, uint32_t graph, const ANeural
     bool *supported, answered;
 
     TRY(abilities_whole(f, graph, &part, w));
-    TRY(ask_driver(d, part, scratch, &supported, &answered, w));
+    TRY(ask_driver(f, d, part, scratch, &supported, &answered, w));
     for (uint32_t i = 0; i < part->model.graph[0].n_operations; i++)
         to[i] = !answered ? ABILITY_NO_ANSWER : supported[i] ? ABILITY_CAN : ABILITY_UNSUPPORTED;
     return 0;
 }
 
-static int find_of_slice(const struct ability_finder *f, uint32_t graph,
-                         const ANeuralNetworksDevice *d, struct arena *scratch, enum ability *to,
-                         struct why *w)
+static int find_of_slice(struct ability_finder *f, uint32_t graph, const ANeuralNetworksDevice *d,
+                         struct arena *scratch, enum ability *to, struct why *w)
 {
     const struct graph *g = &f->m->model.graph[graph];
     const int *needed = f->levels.operation[graph];
@@ -174,7 +176,7 @@ static int find_of_slice(const struct ability_finder *f, uint32_t graph,
     if (s.kind != SLICE_MADE)
         return 0;
     s.part.model.relaxed = s.part.model.relaxed && d->level >= L2;
-    TRY(ask_driver(d, &s.part, scratch, &supported, &answered, w));
+    TRY(ask_driver(f, d, &s.part, scratch, &supported, &answered, w));
     for (uint32_t i = 0; i < s.n_operations; i++)
         to[s.operation[i]] = !answered      ? ABILITY_NO_ANSWER
                              : supported[i] ? ABILITY_CAN

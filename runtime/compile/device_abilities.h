@@ -24,8 +24,9 @@ struct ability_finder {
     const ANeuralNetworksModel *m;
     struct arena *a;
     bool has_levels;
-    struct model_level_list levels;  /* once a device has a lower level than the model */
-    const struct model_part **whole; /* of abilities_whole(), by graph; NULL: none yet */
+    struct model_level_list levels;    /* once a device has a lower level than the model */
+    const struct model_part **whole;   /* of abilities_whole(), by graph; NULL: none yet */
+    const ANeuralNetworksDevice *gone; /* one whose service has ended when asked; NULL: none */
 };
 
 /* All of a graph as a model of its own, made at the first call, in f->a. */

@@ -358,5 +358,9 @@ int partition_make(const ANeuralNetworksModel *m, uint32_t n_devices,
 
     if (device_chooser_init(&chooser, m, n_devices, device, preference, a, w) < 0)
         return result_of(w);
-    return partition_make_chosen(&chooser, a, ret, w);
+    int result = partition_make_chosen(&chooser, a, ret, w);
+    if (result != ANEURALNETWORKS_BAD_DATA || !chooser.abilities.gone)
+        return result;
+    why_prefix(w, "the service of %s has ended", chooser.abilities.gone->name);
+    return ANEURALNETWORKS_UNAVAILABLE_DEVICE;
 }

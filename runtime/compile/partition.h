@@ -76,7 +76,8 @@ struct partition {
 };
 
 /* Failures are not logged: *w has the reason.  ANEURALNETWORKS_BAD_DATA: no device can do an
- * operation.  ANEURALNETWORKS_OP_FAILED: a step without inputs or outputs, or a driver before level
+ * operation; ANEURALNETWORKS_UNAVAILABLE_DEVICE: nor can one be asked whose service has ended.
+ * ANEURALNETWORKS_OP_FAILED: a step without inputs or outputs, or a driver before level
  * 3 would have to write an operand of unknown size that another step reads.  Everything is
  * allocated in `a`; operands' values stay where they are in m, which must outlive the partition. */
 int partition_make(const ANeuralNetworksModel *m, uint32_t n_devices,

@@ -8,6 +8,7 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/devices/runtime_device.h"
+#include "runtime/devices/service_driver.h"
 #include "sim/client/driver_client.h"
 #include "sim/hal/hal_convert.h"
 
@@ -42,16 +43,27 @@ static void set_properties(struct device *d, bool is_reference)
         b->entry = hal_versions[b->level - L1];
     }
     b->is_reference = is_reference;
-    b->driver = (struct hal_driver *) (uintptr_t) target_driver(b->target);
     hal_capabilities_to_newest(&i->capabilities, i->hal_version, d->rows, &b->performance);
     /* The reference's extensions are for judging; as a device of the API it has none. */
     b->n_extensions = is_reference ? 0 : i->n_extensions;
     b->extension = i->extensions;
     b->n_model_cache = is_reference ? 0 : i->n_model_cache;
     b->n_data_cache = is_reference ? 0 : i->n_data_cache;
-    driver_client_init(&d->client, b->driver);
-    d->client.is_service = strncmp(target_uri(b->target), "unix:", 5) == 0;
     b->client = &d->client;
+}
+
+/* The driver of a service connects to it again when it has ended. */
+static int set_driver(struct device *d, struct why *w)
+{
+    struct target *t = d->base.target;
+
+    d->base.is_service = strncmp(target_uri(t), "unix:", 5) == 0;
+    d->base.driver = d->base.is_service ? service_driver_new(t, &d->info)
+                                        : (struct hal_driver *) (uintptr_t) target_driver(t);
+    if (!d->base.driver)
+        return why_no_memory(w);
+    driver_client_init(&d->client, d->base.driver);
+    return 0;
 }
 
 void device_free(ANeuralNetworksDevice *device)
@@ -60,6 +72,8 @@ void device_free(ANeuralNetworksDevice *device)
 
     if (!d)
         return;
+    if (d->base.is_service)
+        d->base.driver->close(d->base.driver);
     target_free(d->base.target);
     driver_client_done(&d->client);
     free(d);
@@ -69,14 +83,15 @@ ANeuralNetworksDevice *device_of_target(struct target *t, bool is_reference, str
 {
     struct device *d = calloc(1, sizeof(*d));
 
-    if (!d || target_info(t, &d->info, w) < 0) {
-        if (!d)
-            why_no_memory(w);
+    if (!d)
+        why_no_memory(w);
+    else
+        d->base.target = t;
+    if (!d || target_info(t, &d->info, w) < 0 || set_driver(d, w) < 0) {
         target_free(t);
         free(d);
         return NULL;
     }
-    d->base.target = t;
     set_properties(d, is_reference);
     return &d->base;
 }

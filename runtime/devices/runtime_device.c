@@ -5,7 +5,7 @@
 
 #include "golden/base/clock.h"
 #include "runtime/base/failure.h"
-#include "sim/client/runtime.h"
+#include "runtime/devices/service_driver.h"
 #include "sim/hal/hal_convert.h"
 
 #define LOG_TAG "Manager"
@@ -49,14 +49,15 @@ int result_of_status(enum hal_status status)
     return (unsigned) status < HAL_STATUS_COUNT ? results[status] : ANEURALNETWORKS_OP_FAILED;
 }
 
+const void *device_session(const ANeuralNetworksDevice *d, const struct hal_prepared_model *p)
+{
+    return d->is_service ? service_driver_connection(p) : d->driver;
+}
+
 int device_wait(const ANeuralNetworksDevice *d)
 {
-    struct why w;
-
     if (d->is_reference)
         return ANEURALNETWORKS_NO_ERROR;
-    if (target_is_dead(d->target, &w))
-        return FAIL(UNAVAILABLE_DEVICE, "%s: %s", d->name, w.text);
     switch (d->driver->get_status(d->driver)) {
     case HAL_DEVICE_AVAILABLE:
     case HAL_DEVICE_BUSY: return ANEURALNETWORKS_NO_ERROR;

@@ -32,6 +32,7 @@ struct ANeuralNetworksDevice {
     enum level level;                    /* the lower one of the driver's and the runtime's */
     enum hal_version entry;              /* the entry points that the runtime uses: of that level */
     bool is_reference;                   /* it is the reference executor */
+    bool is_service;                     /* `driver` is one of service_driver.h */
     struct hal_driver *driver;           /* the reference executor's, too */
     struct target *target;               /* that has opened it */
     struct driver_client *client;        /* of the driver: prepares and executes */
@@ -69,6 +70,9 @@ uint32_t device_padding(const ANeuralNetworksDevice *d);
 
 /* The result code for a driver's status. */
 int result_of_status(enum hal_status status);
+
+/* Identifies what has made a prepared model: tokens of buffers are unique in it. */
+const void *device_session(const ANeuralNetworksDevice *d, const struct hal_prepared_model *p);
 
 /* ANeuralNetworksDevice_wait() of a device: whether it answers. */
 int device_wait(const ANeuralNetworksDevice *d);
