@@ -63,6 +63,23 @@ static int result_of_end(const ANeuralNetworksDevice *d, const struct client_end
                      e->violation[0] ? e->violation : e->failure_text);
 }
 
+/* Why a prepared model cannot be used for the graph; NULL: it can.  A prepared model that was
+ * restored may be another one: whoever can write to the folder may have put it there. */
+static const char *misfit_of(const struct hal_prepared_model *p, const struct graph *g)
+{
+    if (!p->methods || !p->methods->release)
+        return "it has no methods";
+    if (p->n_inputs != g->n_inputs || p->n_outputs != g->n_outputs)
+        return "it has other numbers of inputs and outputs";
+    return NULL;
+}
+
+static void release(struct hal_prepared_model *p)
+{
+    if (p && p->methods && p->methods->release)
+        p->methods->release(p);
+}
+
 /* From the cache's files, which all exist; NULL: the driver does not restore this model. */
 static struct hal_prepared_model *restore(const ANeuralNetworksDevice *d, const struct model *m,
                                           const struct hal_prepare_config *config)
@@ -71,18 +88,17 @@ static struct hal_prepared_model *restore(const ANeuralNetworksDevice *d, const 
     struct client_end end;
     struct hal_prepared_model *p = driver_client_prepare(d->client, d->entry, NULL, config, &end);
 
-    /* Whoever can write to the folder may have put another model there. */
-    if (p && !end.violation[0] && p->n_inputs == g->n_inputs && p->n_outputs == g->n_outputs) {
+    const char *misfit = p ? misfit_of(p, g) : NULL;
+    if (p && !end.violation[0] && !misfit) {
         VLOG(COMPILATION, "%u operations are restored from the cache on %s", g->n_operations,
              d->name);
         return p;
     }
     log_write(LOG_WARNING, LOG_TAG, "%s does not restore the model from the cache: %s", d->name,
               end.violation[0] ? end.violation
-              : p              ? "it has other numbers of inputs and outputs"
+              : misfit         ? misfit
                                : hal_status_name(end.status));
-    if (p && p->methods && p->methods->release)
-        p->methods->release(p);
+    release(p);
     return NULL;
 }
 
@@ -105,6 +121,11 @@ static int convert_and_prepare(struct arena *a, const ANeuralNetworksDevice *d,
     p = driver_client_prepare(d->client, d->entry, &hal, config, &end);
     if (!p)
         return result_of_end(d, &end);
+    const char *misfit = misfit_of(p, &m->graph[0]);
+    if (misfit) {
+        release(p);
+        return FAIL(OP_FAILED, "%s prepares a model that cannot be used: %s", d->name, misfit);
+    }
     *ret_prepared = p;
     return ANEURALNETWORKS_NO_ERROR;
 }

@@ -147,9 +147,13 @@ static int back(const ANeuralNetworksMemoryDesc *d, struct described_memory *m,
 
     PASS(collect_roles(d, m->arena, &q));
     if (q.device && !q.device->is_reference) {
+        m->session = device_session(q.device, q.model[0]);
         m->buffer = allocate(d, &q, &m->token);
+        if (m->buffer && memory_of_buffer(m, ret) == ANEURALNETWORKS_NO_ERROR)
+            return ANEURALNETWORKS_NO_ERROR;
         if (m->buffer)
-            return memory_of_buffer(m, ret);
+            m->buffer->methods->release(m->buffer);
+        m->buffer = NULL;
     }
     bool is_reference = q.device && q.device->is_reference;
     if (!is_reference && is_any_explicit(d))

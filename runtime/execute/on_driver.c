@@ -8,6 +8,7 @@
 #include "golden/base/trace.h"
 #include "runtime/base/failure.h"
 #include "sim/base/failure_text.h"
+#include "sim/base/fence.h"
 #include "sim/client/driver_client.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/hal/hal_result.h"
@@ -176,6 +177,30 @@ static enum hal_status launch_reusable(const struct device_call *c, struct devic
              : status;
 }
 
+/* A launch that has failed leaves nothing; what the driver gives nevertheless may not be its own,
+ * and is neither closed nor released. */
+static void forget_launch(struct device_launch *l)
+{
+    l->fence = HAL_NO_FENCE;
+    l->info = NULL;
+}
+
+/* The answer of a launch that succeeds. */
+static int check_launch(const ANeuralNetworksDevice *d, struct device_launch *l)
+{
+    const bool is_fence = l->fence == HAL_NO_FENCE || fence_all_open(1, &l->fence);
+
+    if (l->info && is_fence)
+        return ANEURALNETWORKS_NO_ERROR;
+    if (l->info)
+        l->info->methods->release(l->info);
+    else if (is_fence && l->fence != HAL_NO_FENCE)
+        close(l->fence);
+    forget_launch(l);
+    return FAIL(OP_FAILED, "%s executes with fences without giving %s", d->name,
+                is_fence ? "an info" : "a descriptor as fence");
+}
+
 int launch_on_driver(const struct device_call *c, uint64_t timeout_ns, struct device_launch *l)
 {
     struct hal_execution_config config;
@@ -189,14 +214,10 @@ int launch_on_driver(const struct device_call *c, uint64_t timeout_ns, struct de
             ? launch_reusable(c, l, &config)
             : p->methods->execute_fenced(p, c->device->entry, &c->request->hal, l->n_fds, l->fds,
                                          &config, l->duration, &l->fence, &l->info);
-    if (status == HAL_NONE && l->info)
-        return ANEURALNETWORKS_NO_ERROR;
-    if (status == HAL_NONE) {
-        if (l->fence >= 0)
-            close(l->fence);
-        return FAIL(OP_FAILED, "%s executes with fences without giving an info", c->device->name);
-    }
+    if (status == HAL_NONE)
+        return check_launch(c->device, l);
     failure_text_of(c->device->driver, reason);
+    forget_launch(l);
     return result_of_call(c->device, status, reason);
 }
 
@@ -249,7 +270,8 @@ static enum hal_status run_once(const struct device_call *c,
     driver_client_execute(
         c->device->client, is_synchronous ? EXECUTION_SYNCHRONOUS : EXECUTION_ASYNCHRONOUS,
         c->prepared, c->device->entry, &c->request->hal, config, result, NULL, &end);
-    if (end.status == HAL_NONE && !end.violation[0])
+    /* A second callback changes nothing: it may as well come too late to be seen here. */
+    if (end.status == HAL_NONE && (!end.violation[0] || !is_synchronous))
         return HAL_NONE;
     memcpy(reason, end.violation[0] ? end.violation : end.failure_text,
            end.violation[0] ? sizeof(end.violation) : HAL_TEXT_BYTES);

@@ -28,7 +28,8 @@ struct plan_chain {
 
 /* ---- ends */
 
-/* The first failure of what has ended; after it there are no links. */
+/* The first failure of what was launched; afterwards there are no links.  Waits for each link: the
+ * last fence may have failed while steps before it still write to their temporaries. */
 static enum hal_status settle(struct plan_chain *c)
 {
     enum hal_status first = HAL_NONE;
@@ -36,6 +37,8 @@ static enum hal_status settle(struct plan_chain *c)
     for (uint32_t i = 0; i < c->n; i++) {
         struct chain_link *l = &c->link[i];
         struct hal_timing launched, fenced;
+        if (l->fence >= 0)
+            fence_wait(1, &l->fence, HAL_NO_TIME);
         enum hal_status status = l->info->methods->get_execution_info(l->info, &launched, &fenced);
         if (first == HAL_NONE && status != HAL_NONE) {
             char reason[HAL_TEXT_BYTES] = "";

@@ -96,10 +96,50 @@ int memory_of_size(size_t size, ANeuralNetworksMemory **ret)
     return ANEURALNETWORKS_NO_ERROR;
 }
 
+/* ---- buffers of drivers */
+
+static pthread_mutex_t buffer_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct described_memory *buffers; /* under the lock */
+
+/* Whether the token is not that of another buffer of the driver. */
+static bool add_buffer(struct described_memory *d)
+{
+    bool is_unique = true;
+
+    pthread_mutex_lock(&buffer_lock);
+    for (const struct described_memory *b = buffers; b && is_unique; b = b->next)
+        is_unique = b->token != d->token || b->session != d->session;
+    if (is_unique) {
+        d->next = buffers;
+        buffers = d;
+    }
+    pthread_mutex_unlock(&buffer_lock);
+    return is_unique;
+}
+
+static void remove_buffer(const struct described_memory *d)
+{
+    struct described_memory **at = &buffers;
+
+    pthread_mutex_lock(&buffer_lock);
+    while (*at != d)
+        at = &(*at)->next;
+    *at = d->next;
+    pthread_mutex_unlock(&buffer_lock);
+    d->buffer->methods->release(d->buffer);
+}
+
 int memory_of_buffer(struct described_memory *d, ANeuralNetworksMemory **ret)
 {
-    PASS(memory_new(&(struct hal_memory){ .fd = -1 }, ret));
-    (*ret)->described = d;
+    ANeuralNetworksMemory *m;
+
+    PASS(memory_new(&(struct hal_memory){ .fd = -1 }, &m));
+    if (!add_buffer(d)) {
+        memory_free(m);
+        return FAIL(OP_FAILED, "the driver gives two buffers the token %u", d->token);
+    }
+    m->described = d;
+    *ret = m;
     return ANEURALNETWORKS_NO_ERROR;
 }
 
@@ -147,7 +187,7 @@ void memory_free(ANeuralNetworksMemory *m)
         close(m->host.fd);
     pthread_mutex_destroy(&m->lock);
     if (m->described && m->described->buffer)
-        m->described->buffer->methods->release(m->described->buffer);
+        remove_buffer(m->described);
     if (m->described)
         arena_free(m->described->arena);
     free(m);

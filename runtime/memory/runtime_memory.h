@@ -32,6 +32,8 @@ struct described_memory {
     /* The driver's buffer and its token; NULL: the contents are in the host memory. */
     struct hal_buffer *buffer;
     uint32_t token;
+    const void *session;           /* of the device that has given them: device_session() */
+    struct described_memory *next; /* in the list of memories with buffers */
     /* Under ANeuralNetworksMemory.lock: */
     bool is_initialised;
     struct shape shape; /* of the contents */
@@ -66,7 +68,8 @@ int memory_of_fd(size_t size, int protection, int fd, size_t offset, ANeuralNetw
 int memory_of_hardware_buffer(const AHardwareBuffer *buffer, ANeuralNetworksMemory **ret);
 /* Shared memory of the library's own (a memfd), mapped for reading and writing. */
 int memory_of_size(size_t size, ANeuralNetworksMemory **ret);
-/* The contents are in the buffer of d, which the memory then owns. */
+/* The contents are in the buffer of d, which the memory then owns.  OP_FAILED: another memory with
+ * a buffer of the session has the token. */
 int memory_of_buffer(struct described_memory *d, ANeuralNetworksMemory **ret);
 /* NULL: nothing happens.  Users of the memory are not looked at. */
 void memory_free(ANeuralNetworksMemory *m);
