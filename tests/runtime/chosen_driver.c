@@ -10,22 +10,26 @@
  *     prepare, execute, allocate   statuses of preparations, executions and allocations; NONE
  *     version            the driver's version string; "chosen 1"
  *     inner              target that computes; golden.  With sim:cpu there is a compilation cache
+ *     fault              a defect of one call, with its status: NAME.STATUS (call_faults.h)
  *
  * It exports what it was given with preparations (tests/runtime/chosen_driver.h).  Every execution
  * adds the driver's name and a blank to chosen_log, in a burst after a '*'; every buffer the same
  * after a '+'. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/sim.h"
 #include "tests/runtime/chosen_driver.h"
+#include "tests/runtime/faults/call_faults.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Tests have one execution at a time. */
+/* Read by tests that have one execution at a time. */
 EXPORTED extern char chosen_log[1024];
 char chosen_log[1024];
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { MOST_OPERATIONS = 32, ROWS = 3 };
 
@@ -36,7 +40,7 @@ struct chosen {
 struct chosen_driver {
     struct hal_driver base;
     struct hal_driver *reference;
-    char name[64], version[64], inner[64];
+    char name[64], version[64], inner[64], fault[64];
     float row;
     long prepare, execute, allocate;
     uint32_t n;
@@ -56,12 +60,19 @@ struct chosen_burst {
     struct hal_burst *reference;
 };
 
+struct chosen_execution {
+    struct hal_execution base;
+    struct chosen_driver *driver;
+    struct hal_execution *reference;
+};
+
 /* Notes the execution; the status that it fails with. */
 static enum hal_status note(const struct chosen_driver *d, const char *mark)
 {
+    pthread_mutex_lock(&log_lock);
     size_t n = strlen(chosen_log);
-
     snprintf(chosen_log + n, sizeof chosen_log - n, "%s%s ", mark, d->name);
+    pthread_mutex_unlock(&log_lock);
     return (enum hal_status) d->execute;
 }
 
@@ -168,6 +179,64 @@ static enum hal_status configure_burst(struct hal_prepared_model *self, enum hal
     return HAL_NONE;
 }
 
+/* ---- reusable executions */
+
+static enum hal_status run_reusable(struct hal_execution *self, uint64_t deadline,
+                                    struct hal_result *result)
+{
+    const struct chosen_execution *x = (const struct chosen_execution *) self;
+    enum hal_status status = note(x->driver, "");
+
+    if (status == HAL_NONE)
+        return x->reference->methods->execute_synchronously(x->reference, deadline, result);
+    fail(result);
+    return status;
+}
+
+static enum hal_status run_reusable_fenced(struct hal_execution *self, uint32_t n_wait_for,
+                                           const int *wait_for, uint64_t deadline,
+                                           uint64_t duration, int *ret_fence,
+                                           struct hal_fenced_info **ret_info)
+{
+    const struct chosen_execution *x = (const struct chosen_execution *) self;
+    enum hal_status status = note(x->driver, "");
+
+    if (status == HAL_NONE)
+        return x->reference->methods->execute_fenced(x->reference, n_wait_for, wait_for, deadline,
+                                                     duration, ret_fence, ret_info);
+    *ret_fence = HAL_NO_FENCE;
+    *ret_info = NULL;
+    return status;
+}
+
+static void release_reusable(struct hal_execution *self)
+{
+    struct hal_execution *x = ((struct chosen_execution *) self)->reference;
+
+    x->methods->release(x);
+    free(self);
+}
+
+static enum hal_status create_reusable_execution(struct hal_prepared_model *self,
+                                                 const struct hal_request *request,
+                                                 const struct hal_execution_config *config,
+                                                 struct hal_execution **ret_execution)
+{
+    static const struct hal_execution_methods methods = { run_reusable, run_reusable_fenced,
+                                                          release_reusable };
+    const struct chosen_model *m = (const struct chosen_model *) self;
+    struct hal_execution *reference;
+    enum hal_status status =
+        m->reference->methods->create_reusable_execution(m->reference, request, config, &reference);
+
+    if (status != HAL_NONE)
+        return status;
+    struct chosen_execution *x = malloc(sizeof *x);
+    *x = (struct chosen_execution){ { &methods }, m->driver, reference };
+    *ret_execution = &x->base;
+    return HAL_NONE;
+}
+
 /* ---- preparation */
 
 static void release_model(struct hal_prepared_model *self)
@@ -195,6 +264,7 @@ static void prepared(struct hal_prepare_callback *self, enum hal_status status,
         .execute = execute,
         .execute_fenced = execute_fenced,
         .configure_burst = configure_burst,
+        .create_reusable_execution = create_reusable_execution,
         .release = release_model,
     };
     struct preparing *p = (struct preparing *) self;
@@ -206,8 +276,10 @@ static void prepared(struct hal_prepare_callback *self, enum hal_status status,
                                     p->driver,
                                     reference };
     }
+    pthread_mutex_lock(&log_lock);
     if (m && chosen_record.n < CHOSEN_MOST_PREPARATIONS)
         chosen_record.preparation[chosen_record.n++] = p->noted;
+    pthread_mutex_unlock(&log_lock);
     p->client->notify(p->client, status, m ? &m->base : NULL);
     free(p);
 }
@@ -385,6 +457,8 @@ static void read_argument(struct chosen_driver *d, const char *text)
         d->execute = atol(value);
     if (strncmp(text, "allocate=", 9) == 0)
         d->allocate = atol(value);
+    if (strncmp(text, "fault=", 6) == 0)
+        snprintf(d->fault, sizeof d->fault, "%s", value);
 }
 
 EXPORTED hal_driver_open_fn hal_driver_open;
@@ -427,5 +501,5 @@ struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, 
         d->base.get_number_of_cache_files_needed = get_number_of_cache_files_needed;
         d->base.prepare_model_from_cache = prepare_model_from_cache;
     }
-    return &d->base;
+    return *d->fault ? call_fault_add(&d->base, d->fault) : &d->base;
 }
