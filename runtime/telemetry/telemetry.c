@@ -132,7 +132,7 @@ struct telemetry_facts telemetry_facts_of(const ANeuralNetworksModel *m)
 
     return (struct telemetry_facts){ .session = session_id(),
                                      .level = level_code(runtime_level()),
-                                     .hash = m->hash,
+                                     .hash = model_hash(m),
                                      .devices = "",
                                      .inputs = class_of_all(g, g->input, g->n_inputs),
                                      .outputs = class_of_all(g, g->output, g->n_outputs),
