@@ -8,12 +8,12 @@
 #include "golden/base/sandbox.h"
 #include "golden/base/text_escape.h"
 #include "golden/base/trace.h"
+#include "golden/base/trace_file.h"
 #include "harness/check/cases.h"
 #include "harness/cli/logcat.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/help.h"
 #include "harness/run/devices.h"
-#include "harness/trace/trace_file.h"
 #include "sim/isolation/host_process.h"
 #include "specs/specs.h"
 

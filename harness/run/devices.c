@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "golden/base/text_escape.h"
+#include "golden/base/trace_file.h"
 #include "harness/check/buffer.h"
-#include "harness/trace/trace_file.h"
 #include "sim/base/process_clock.h"
 #include "sim/client/allowlist.h"
 #include "sim/hal/hal_convert.h"

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "golden/base/clock.h"
+#include "golden/base/trace_file.h"
 #include "harness/run/worker_pool_internal.h"
-#include "harness/trace/trace_file.h"
 #include "sim/base/process_clock.h"
 #include "sim/isolation/host_process.h"
 

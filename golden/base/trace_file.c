@@ -1,4 +1,5 @@
-#include "harness/trace/trace_file.h"
+#define _GNU_SOURCE
+#include "golden/base/trace_file.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -268,14 +269,19 @@ int trace_file_end(bool keep, struct why *w)
     if (file.fd < 0)
         return 0;
     trace_set_sink(NULL, NULL);
+    pthread_mutex_lock(&file.lock); /* other threads may be writing an event */
     int failed = keep ? complete(w) : 0;
+    if (file.piece)
+        munmap(file.piece, PIECE);
+    file.piece = NULL;
+    file.fd = -1; /* there is no next piece */
+    pthread_mutex_unlock(&file.lock);
     bool is_full = atomic_load(&file.shared->is_full);
     bool is_cut = keep && !failed && (is_full || atomic_load(&file.shared->is_cut));
     if (is_cut) /* what there is of it is kept */
         why_fail(w, WHY_SYSTEM, "%s: the trace is incomplete: %s", file.output.path,
                  is_full ? "it has reached the limit of --trace-size"
                          : "out of disk space or memory");
-    file.fd = -1;
     if (output_file_close(&file.output, keep && !failed, w) < 0)
         return -1;
     return is_cut ? -1 : failed;
