@@ -76,3 +76,25 @@ int vlog_set(const char *setting, struct why *w)
     atomic_store(&vlog_mask, mask);
     return rc;
 }
+
+/* ---- filters */
+
+const char log_level_letter[] = { [LOG_INFO] = 'I', [LOG_WARNING] = 'W', [LOG_ERROR] = 'E' };
+
+bool log_filter_passes(const char *filter, char least, enum log_level level, const char *tag)
+{
+    static const char rising[] = "VDIWEFS";
+    bool is_named = false; /* a rule for this very tag was found: "*" no longer applies */
+
+    for (const char *at = filter ? filter : ""; *at;) {
+        size_t length = strcspn(at, " "), name = strcspn(at, ": ");
+        char letter = name + 1 < length ? at[name + 1] : 'V';
+        bool names_it = strlen(tag) == name && strncmp(at, tag, name) == 0;
+        if ((names_it || (!is_named && name == 1 && *at == '*')) && strchr(rising, letter))
+            least = letter;
+        is_named |= names_it;
+        at += length;
+        at += strspn(at, " ");
+    }
+    return strchr(rising, log_level_letter[level]) >= strchr(rising, least);
+}

@@ -12,6 +12,7 @@
 #define GOLDEN_LOGGING_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "golden/base/why.h"
 
@@ -39,6 +40,13 @@ enum log_level { LOG_INFO, LOG_WARNING, LOG_ERROR };
 typedef void log_sink(enum log_level level, const char *tag, const char *text, void *user);
 /* NULL: lines are discarded.  Set it before other threads start. */
 void log_set_sink(log_sink *sink, void *user);
+
+/* "IWE"[level], as logcat prints it. */
+extern const char log_level_letter[];
+/* Whether a line passes a filter in logcat's format: "TAG:PRIORITY" separated by spaces, "*" for
+ * all other tags; NULL: no filter.  least: the priority (a letter of "VDIWEFS") from which lines
+ * pass whose tag no rule names. */
+bool log_filter_passes(const char *filter, char least, enum log_level level, const char *tag);
 
 /* Writes one line; text beyond 3899 bytes is cut off. */
 __attribute__((format(printf, 3, 4))) void log_write(enum log_level level, const char *tag,

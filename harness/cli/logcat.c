@@ -1,6 +1,7 @@
 #include "harness/cli/logcat.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,29 +16,6 @@ static int output = -1;
 static bool on_terminal; /* erase the progress bar first */
 static const char *filter;
 
-static const char level_letter[] = { [LOG_INFO] = 'I', [LOG_WARNING] = 'W', [LOG_ERROR] = 'E' };
-
-/* ---- the filter: TAG:P, separated by spaces; *:P for all other tags */
-
-static bool passes(enum log_level level, const char *tag)
-{
-    static const char rising[] = "VDIWEFS";
-    char least = atomic_load(&vlog_mask) ? 'I' : 'E';
-    bool is_named = false; /* a filter for this very tag was found: "*" no longer applies */
-
-    for (const char *at = filter ? filter : ""; *at;) {
-        size_t length = strcspn(at, " "), name = strcspn(at, ": ");
-        char letter = name + 1 < length ? at[name + 1] : 'V';
-        bool names_it = strlen(tag) == name && strncmp(at, tag, name) == 0;
-        if ((names_it || (!is_named && name == 1 && *at == '*')) && strchr(rising, letter))
-            least = letter;
-        is_named |= names_it;
-        at += length;
-        at += strspn(at, " ");
-    }
-    return strchr(rising, level_letter[level]) >= strchr(rising, least);
-}
-
 /* Writes a line with one write(), so that lines of several processes do not mix. */
 static void print(enum log_level level, const char *tag, const char *text, void *user)
 {
@@ -47,14 +25,16 @@ static void print(enum log_level level, const char *tag, const char *text, void 
     struct tm date;
 
     (void) user;
-    if (!passes(level, tag) || !(escaped = text_escaped(TEXT_TERMINAL, text)))
+    const char least = atomic_load(&vlog_mask) ? 'I' : 'E';
+    if (!log_filter_passes(filter, least, level, tag) ||
+        !(escaped = text_escaped(TEXT_TERMINAL, text)))
         return;
     clock_gettime(CLOCK_REALTIME, &t);
     localtime_r(&t.tv_sec, &date);
     int n = snprintf(line, sizeof line, "%s%02d-%02d %02d:%02d:%02d.%03d %5d %5d %c %s: %s\n",
                      on_terminal ? "\r\033[K" : "", date.tm_mon + 1, date.tm_mday, date.tm_hour,
                      date.tm_min, date.tm_sec, (int) (t.tv_nsec / 1000000), (int) getpid(),
-                     (int) gettid(), level_letter[level], tag, escaped);
+                     (int) gettid(), log_level_letter[level], tag, escaped);
     free(escaped);
     if (n >= (int) sizeof line)
         memcpy(line + sizeof line - sizeof cut_off, cut_off, sizeof cut_off);

@@ -11,11 +11,15 @@
 #include "runtime/api/entry.h"
 #include "runtime/base/failure.h"
 
+/* Of ANDROID_LOG_TAGS; NULL: none. */
+static const char *log_filter;
+
 /* As Android's host libraries: level, tag, text. */
 static void print_line(enum log_level level, const char *tag, const char *text, void *user)
 {
     (void) user;
-    fprintf(stderr, "%c %s: %s\n", "IWE"[level], tag, text);
+    if (log_filter_passes(log_filter, 'I', level, tag))
+        fprintf(stderr, "%c %s: %s\n", log_level_letter[level], tag, text);
 }
 
 void entry_read_vlog(void)
@@ -64,6 +68,7 @@ static void start(void)
 {
     const char *trace = getenv("HALCYON_TRACE");
 
+    log_filter = getenv("ANDROID_LOG_TAGS");
     log_set_sink(print_line, NULL);
     if (trace && *trace)
         start_trace(trace);

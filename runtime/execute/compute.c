@@ -80,6 +80,7 @@ int execution_run_begun(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst
         plan_run_compute(e, burst, &end, &must_end);
     } else {
         const struct device_call call = device_call_of(e);
+        VLOG(EXECUTION, "the model is computed on %s", c->on->name);
         compute_on_driver(&call, burst_of_step(burst, 0), timeout_ns, &end);
     }
     if (!is_final(end.result) && c->may_fall_back && !must_end)

@@ -63,6 +63,7 @@ static struct hal_execution_config configuration(const struct device_call *c, bo
 int device_call_make(const struct device_call *c, bool in_burst, uint64_t timeout_ns,
                      struct hal_execution_config *ret_config)
 {
+    TRACE(LR, PIO, "device_call_make");
     PASS(check_known(c));
     PASS(driver_request_make(c->device->level, c->n_inputs, c->input, c->n_outputs, c->output,
                              c->request));

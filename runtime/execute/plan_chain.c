@@ -114,6 +114,8 @@ int plan_chain_add(struct plan_chain *c, uint32_t step)
 {
     struct device_launch l = { .duration = HAL_NO_TIME, .fence = HAL_NO_FENCE };
 
+    VLOG(EXECUTION, "step %u: on %s, with fences", step,
+         c->run->plan->partition.step[step].device->name);
     find_fences(c, &l.n_fds, &l.fds);
     PASS(plan_step_launch(c->run, step, &l));
     c->link[c->n++] =

@@ -1,4 +1,5 @@
 /* IF and WHILE, whose parts are steps of their own. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "golden/base/clock.h"
@@ -82,6 +83,7 @@ int plan_branch(struct plan_run *r, uint32_t at, uint32_t *ret_next)
     bool is_true;
 
     PASS(read_condition(r, s->source, o->in[0], &is_true));
+    VLOG(EXECUTION, "step %u: IF: the condition is %s", at, is_true ? "true" : "false");
     const uint32_t source = is_true ? s->first_source : s->second_source;
     const struct graph *branch = plan_graph(r->plan, source);
     alias(r, source, branch->input, s->source, outer_inputs(o, branch), branch->n_inputs);
@@ -196,6 +198,8 @@ int plan_loop(struct plan_run *r, uint32_t at, uint32_t *ret_next)
     PASS(check_time(r, loop));
     PASS(read_condition(r, s->first_source, plan_graph(r->plan, s->first_source)->output[0],
                         &goes_on));
+    VLOG(EXECUTION, "step %u: WHILE: iteration %" PRIu64 ": the condition is %s", at,
+         loop->iteration, goes_on ? "true" : "false");
     if (goes_on) {
         enter_body(r, at);
         *ret_next = s->second_part;

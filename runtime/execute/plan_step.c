@@ -239,6 +239,7 @@ int plan_step_run(struct plan_run *r, uint32_t at)
     ANeuralNetworksCompilation *c = r->execution->compilation;
     struct computed end;
 
+    VLOG(EXECUTION, "step %u: on %s", at, s->device->name);
     compute_step(r, at, s->device, r->plan->step[at].prepared, burst_of_step(r->burst, at), &end);
     if (!is_answer(end.result) && c->may_fall_back && !s->device->is_reference) {
         struct hal_prepared_model *fallback;

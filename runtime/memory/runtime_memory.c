@@ -217,6 +217,8 @@ static int map(struct hal_memory *h)
     if (address == MAP_FAILED)
         return FAIL(UNMAPPABLE, "%" PRIu64 " bytes at offset %" PRIu64 ": %s", h->size, h->offset,
                     strerror(errno));
+    VLOG(MEMORY, "%" PRIu64 " bytes at offset %" PRIu64 " of descriptor %d are mapped", h->size,
+         h->offset, h->fd);
     h->address = address;
     return ANEURALNETWORKS_NO_ERROR;
 }
