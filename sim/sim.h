@@ -19,7 +19,7 @@ struct outcome;
 /* Which drivers get a process of their own, which cannot harm this one (docs/security.md). */
 enum isolation {
     ISOLATE_NONE,
-    ISOLATE_FOREIGN, /* those under test: lib:, sl:, sim: with a fault */
+    ISOLATE_FOREIGN, /* those under test: lib:, sl:, rt:, sim: with a fault */
     ISOLATE_ALL      /* all but golden and null; unix: always has its own */
 };
 bool target_is_isolated(const char *uri, enum isolation isolation);
@@ -53,8 +53,8 @@ struct target_host {
     void *user;
 };
 
-/* Opens a URI (sim:NAME, sim:PATH.toml, sim:PATH.json, lib:PATH.so?ARGUMENTS, unix:PATH, golden,
- * null).
+/* Opens a URI (sim:NAME, sim:PATH.toml, sim:PATH.json, lib:PATH.so?ARGUMENTS, sl:PATH.so, rt:,
+ * unix:PATH, golden, null).
  * WHY_INVALID: a bad URI, profile or library, or a driver that does not answer host->entry; the
  * text has the fault and its place. */
 int target_open(const char *uri, const struct target_host *host, struct target **ret_target,

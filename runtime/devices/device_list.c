@@ -154,8 +154,12 @@ static bool append(ANeuralNetworksDevice *d)
 static void add_driver(const char *variable, const char *uri)
 {
     struct why w;
-    ANeuralNetworksDevice *d = device_open(uri, false, &w);
+    ANeuralNetworksDevice *d = NULL;
 
+    if (strncmp(uri, "rt:", 3) == 0)
+        why_fail(&w, WHY_INVALID, "%s is this runtime itself", uri);
+    else
+        d = device_open(uri, false, &w);
     if (!d) {
         log_write(LOG_ERROR, LOG_TAG, "%s: %s; this driver is not used", variable, w.text);
         return;

@@ -1,6 +1,7 @@
 /* Targets: drivers named by URIs. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "golden/base/suggest.h"
 #include "golden/base/trace.h"
 #include "sim/base/failure_text.h"
+#include "sim/base/own_file.h"
 #include "sim/client/runtime.h"
 #include "sim/device/engine.h"
 #include "sim/device/profile.h"
@@ -215,17 +217,27 @@ static int open_engine(const struct uri *u, const char *uri, const struct target
         return engine_null(ret_engine, w);
     if (is_plain(u, "golden"))
         return engine_reference(ret_engine, w);
-    if (strcmp(u->scheme, "sl") == 0)
-        return why_fail(
-            w, WHY_INVALID,
-            "%s: support libraries (sl:PATH.so, ANeuralNetworks_getSLDriverImpl) are not "
-            "supported yet; a library with hal_driver_open is lib:PATH.so",
-            uri);
     return why_fail(w, WHY_INVALID, "unknown target '%s'%s", uri,
                     *nearest_target(u, text)
                         ? text
                         : "; expected sim:NAME, sim:PATH.toml, sim:PATH.json, lib:PATH.so, "
-                          "unix:PATH, null or golden");
+                          "sl:PATH.so, rt:, unix:PATH, null or golden");
+}
+
+/* Of the C API: the runtime, or a support library.  Their driver is a library that is opened as any
+ * other one, with the URI as its arguments: this folder knows its file name, not its sources. */
+static bool is_of_api(const char *uri)
+{
+    return strncmp(uri, "rt:", 3) == 0 || strncmp(uri, "sl:", 3) == 0;
+}
+
+static int open_api(const char *uri, struct hal_driver **ret_driver, void **ret_library,
+                    struct why *w)
+{
+    char path[PATH_MAX];
+
+    TRY(own_file("libhalcyon_nnapi.so", "runtime", "HALCYON_NNAPI_DRIVER", path, w));
+    return library_open(path, uri, ret_driver, ret_library, w);
 }
 
 static int open_driver(const struct uri *u, const char *uri, const struct target_host *host,
@@ -236,6 +248,11 @@ static int open_driver(const struct uri *u, const char *uri, const struct target
     if (strcmp(u->scheme, "lib") == 0) {
         REQUIRE(w, *u->path, "%s: expected lib:PATH.so", uri);
         if (library_open(u->path, u->query, ret_driver, ret_library, w) < 0)
+            return why_prefix(w, "%s", uri);
+        return 0;
+    }
+    if (is_of_api(uri)) {
+        if (open_api(uri, ret_driver, ret_library, w) < 0)
             return why_prefix(w, "%s", uri);
         return 0;
     }
@@ -291,7 +308,7 @@ static int open_service(const char *uri, const struct target_host *host, struct 
 bool target_is_isolated(const char *uri, enum isolation isolation)
 {
     bool has_fault = strncmp(uri, "sim:", 4) == 0 && strstr(uri, "fault=");
-    bool is_library = strncmp(uri, "lib:", 4) == 0 || strncmp(uri, "sl:", 3) == 0;
+    bool is_library = strncmp(uri, "lib:", 4) == 0 || is_of_api(uri);
 
     return (isolation >= ISOLATE_FOREIGN && (is_library || has_fault)) ||
            (isolation == ISOLATE_ALL && strncmp(uri, "sim:", 4) == 0);

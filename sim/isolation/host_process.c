@@ -29,6 +29,7 @@
 
 #include "golden/base/logging.h"
 #include "golden/base/sandbox.h"
+#include "sim/base/own_file.h"
 #include "sim/base/process_clock.h"
 
 #define LOG_TAG "Host"
@@ -44,37 +45,7 @@ static const struct host_process no_process = { .socket = -1,
                                                 .memory.in_fd = -1,
                                                 .memory.out_fd = -1 };
 
-/* ---- the program */
-
 static const char program_name[] = "halcyon-driver-host";
-
-/* Beside this program, where it is installed, or in a build folder. */
-static int find_program(char path[PATH_MAX], struct why *w)
-{
-    static const char *const places[] = { "%s/%s", "%s/../libexec/halcyon/%s", "%s/../sim/%s",
-                                          "%s/../../sim/%s" };
-    const char *given = getenv("HALCYON_DRIVER_HOST");
-    char here[PATH_MAX / 2];
-    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
-
-    here[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(here, '/');
-    if (slash)
-        *slash = 0;
-    if (given) {
-        snprintf(path, PATH_MAX, "%s", given);
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, PATH_MAX, places[i], here, program_name);
-        if (access(path, X_OK) == 0)
-            return 0;
-    }
-    return why_fail(w, WHY_SYSTEM,
-                    "%s is neither beside this program nor in ../libexec/halcyon; "
-                    "HALCYON_DRIVER_HOST=PATH names it",
-                    program_name);
-}
 
 /* ---- starting */
 
@@ -159,7 +130,7 @@ static int spawn(struct host_process *h, const struct host_options *o, struct wh
     char path[PATH_MAX], address[32], arena[32], largest[32], regions[32];
     int pair[2], status[2];
 
-    TRY(find_program(path, w));
+    TRY(own_file(program_name, "sim", "HALCYON_DRIVER_HOST", path, w));
     snprintf(address, sizeof address, "%llx", (unsigned long long) (uintptr_t) h->memory.layout.in);
     snprintf(arena, sizeof arena, "%zx", h->memory.layout.arena_size);
     snprintf(largest, sizeof largest, "%zx", o->largest);
