@@ -87,6 +87,15 @@ uint64_t adapter_time_left(uint64_t deadline)
     return deadline > now ? deadline - now : 0;
 }
 
+enum hal_status adapter_check_time(const char *what, uint64_t ns)
+{
+    struct why w;
+
+    return hal_check_time(what, ns, HAL_FL5, &w) < 0 ? adapter_fail(HAL_INVALID_ARGUMENT, "%.200s",
+                                                                    w.text)
+                                                     : HAL_NONE;
+}
+
 enum hal_status adapter_missed_deadline(const char *what)
 {
     return adapter_fail(HAL_MISSED_DEADLINE_TRANSIENT, "the deadline of %s has passed", what);

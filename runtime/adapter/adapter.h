@@ -51,6 +51,8 @@ bool adapter_has_entry(const struct adapter *a, enum hal_version version);
 bool adapter_has_extension(const struct adapter *a, const char *name);
 /* Nanoseconds until a deadline; 0: past; HAL_NO_TIME: none. */
 uint64_t adapter_time_left(uint64_t deadline);
+/* HAL_INVALID_ARGUMENT for a time that is below 0 as the HAL encodes it. */
+enum hal_status adapter_check_time(const char *what, uint64_t ns);
 /* HAL_MISSED_DEADLINE_TRANSIENT and its reason. */
 enum hal_status adapter_missed_deadline(const char *what);
 
@@ -79,8 +81,9 @@ struct adapter_model {
 enum hal_status adapter_model_build(const struct adapter *a, const struct hal_model *hal, bool keep,
                                     struct adapter_model *ret_model);
 void adapter_model_done(const struct adapter *a, struct adapter_model *m);
-/* An extension that the model uses and the driver does not list; NULL: none. */
-const char *adapter_unknown_extension(const struct adapter *a, const struct hal_model *hal);
+/* Whether the C API has all types and operations of the valid model, with the extensions of the
+ * driver. */
+bool adapter_model_is_known(const struct adapter *a, const struct hal_model *hal);
 
 enum hal_status adapter_get_supported_operations(struct hal_driver *self, enum hal_version version,
                                                  const struct hal_model *model, bool *supported,
@@ -114,12 +117,18 @@ struct adapter_execution {
     uint32_t n_memories;
     struct adapter_buffer **buffer; /* references to the buffers that pools name */
     bool measure;
+    /* Instead of each output that is too short for a value of known size, which the C API rejects:
+     * a place with enough room; NULL: the request's place. */
+    void **longer;
+    uint32_t n_longer;
+    bool has_unknown_output; /* its size is neither in the model nor in the request */
     uint8_t nowhere; /* output of length 0: the C API requires a buffer */
     atomic_uint references;
 };
 
 /* What an execution is made with, other than the request. */
 struct adapter_setup {
+    enum hal_version version; /* entry point of the HAL */
     const struct hal_execution_config *config;
     uint64_t time_left;  /* HAL_NO_TIME: any */
     bool is_reusable;
@@ -139,6 +148,12 @@ enum hal_status adapter_memory_new(const struct adapter *a, const struct hal_mem
 /* Shapes and timing of a synchronous computation that returned `result`. */
 enum hal_status adapter_execution_results(struct adapter_execution *x, int result,
                                           const char *function, struct hal_result *ret_result);
+/* Dimensions that are 0 in *to become those of the type; a rank of 0 likewise.  Contradictions are
+ * left to the C API. */
+struct shape;
+void adapter_merge_dims(struct shape *to, const ANeuralNetworksOperandType *type);
+/* Bytes of a value; 0: not known, or a type of an extension. */
+uint64_t adapter_bytes(const struct shape *s, int32_t type);
 /* HAL_NO_TIME: not measured. */
 uint64_t adapter_duration(const struct adapter_execution *x, int32_t code);
 
@@ -167,10 +182,11 @@ enum hal_status adapter_execute_fenced(struct hal_prepared_model *self, enum hal
                                        const int *wait_for,
                                        const struct hal_execution_config *config, uint64_t duration,
                                        int *ret_fence, struct hal_fenced_info **ret_info);
-/* Starts the execution, which is kept until *ret_info is released and it has ended. */
+/* Starts the execution, which is kept until *ret_info is released and it has ended.  time_left 0:
+ * it ends at once, with HAL_MISSED_DEADLINE_TRANSIENT. */
 enum hal_status adapter_launch(struct adapter_execution *x, uint32_t n_wait_for,
-                               const int *wait_for, uint64_t duration, int *ret_fence,
-                               struct hal_fenced_info **ret_info);
+                               const int *wait_for, uint64_t time_left, uint64_t duration,
+                               int *ret_fence, struct hal_fenced_info **ret_info);
 /* Frees executions that were released before they ended and have ended since. */
 void adapter_free_ended(struct adapter *a);
 

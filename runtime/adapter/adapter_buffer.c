@@ -16,7 +16,8 @@ struct adapter_buffer {
     struct adapter_buffer *next;
     uint32_t token;
     ANeuralNetworksMemory *memory;
-    uint64_t size;        /* bytes; 0: not known, as dimensions are unknown */
+    struct shape shape;
+    uint64_t size; /* bytes */
     atomic_uint references; /* the client's, and one per execution that uses it */
 };
 
@@ -112,20 +113,18 @@ static enum hal_status fetch(const struct staged *s)
 /* The C API answers BAD_DATA for a wrong size as for contents that were never written. */
 static enum hal_status check_size(const struct adapter_buffer *b, const struct hal_memory *memory)
 {
-    if (!b->size || memory->size == b->size)
+    if (memory->size == b->size)
         return HAL_NONE;
     return adapter_fail(HAL_INVALID_ARGUMENT, "memory of %llu bytes for a buffer of %llu",
                         (unsigned long long) memory->size, (unsigned long long) b->size);
 }
 
-static enum hal_status copied(const struct adapter_buffer *b, int result)
+static enum hal_status copied(int result)
 {
     enum hal_status status = HAL_NONE;
 
-    if (!adapter_ok(&status, result, "Memory_copy", "a buffer") && b->size &&
-        status == HAL_INVALID_ARGUMENT)
-        status = HAL_GENERAL_FAILURE;
-    return status;
+    adapter_ok(&status, result, "Memory_copy", "a buffer");
+    return status == HAL_INVALID_ARGUMENT ? HAL_GENERAL_FAILURE : status;
 }
 
 static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory *to)
@@ -139,7 +138,7 @@ static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory 
         return status;
     status = stage(b->adapter, to, false, &s);
     if (status == HAL_NONE)
-        status = copied(b, b->adapter->api.Memory_copy(b->memory, s.memory));
+        status = copied(b->adapter->api.Memory_copy(b->memory, s.memory));
     if (status == HAL_NONE)
         status = fetch(&s);
     unstage(b->adapter, &s);
@@ -152,17 +151,18 @@ static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memor
     struct adapter_buffer *b = (struct adapter_buffer *) self;
     struct staged s;
 
-    (void) dims;
     failure_text_clear();
-    if (n_dims && !b->size)
-        return adapter_fail(HAL_GENERAL_FAILURE,
-                            "the C API cannot copy to memory of unknown dimensions");
+    bool is_same = n_dims == b->shape.rank && dims;
+    for (uint32_t i = 0; is_same && i < n_dims; i++)
+        is_same = dims[i] == b->shape.dim[i];
+    if (n_dims && !is_same)
+        return adapter_fail(HAL_INVALID_ARGUMENT, "other dimensions than those of the buffer");
     enum hal_status status = check_size(b, from);
     if (status != HAL_NONE)
         return status;
     status = stage(b->adapter, from, true, &s);
     if (status == HAL_NONE)
-        status = copied(b, b->adapter->api.Memory_copy(s.memory, b->memory));
+        status = copied(b->adapter->api.Memory_copy(s.memory, b->memory));
     unstage(b->adapter, &s);
     return status;
 }
@@ -184,33 +184,6 @@ static void release(struct hal_buffer *self)
 static const struct hal_buffer_methods methods = { copy_to, copy_from, release };
 
 /* ---- allocating */
-
-/* Merges the dimensions of a role's operand into *to; contradictions are left to the C API. */
-static void merge_dims(struct shape *to, const ANeuralNetworksOperandType *type)
-{
-    if (!to->rank && type->dimensionCount <= MAX_RANK) {
-        to->rank = type->dimensionCount;
-        memset(to->dim, 0, sizeof(to->dim));
-    }
-    for (uint32_t i = 0; i < to->rank && i < type->dimensionCount; i++)
-        if (!to->dim[i])
-            to->dim[i] = type->dimensions[i];
-}
-
-/* 0: not known. */
-static uint64_t bytes_of(const struct shape *s, int32_t type)
-{
-    const struct dtype_info *info = dtype_find(type);
-
-    if (!info || !info->codec)
-        return 0;
-    size_t size = info->codec->size;
-    if (!info->tensor)
-        return size;
-    if (!shape_known(s) || shape_check_size(s, size) < 0)
-        return 0;
-    return shape_count(s) * size;
-}
 
 struct roles {
     struct adapter *a;
@@ -257,7 +230,7 @@ static enum hal_status add_roles(struct roles *r, ANeuralNetworksMemoryDesc *des
                    (is_output ? api->MemoryDesc_addOutputRole : api->MemoryDesc_addInputRole)(
                        desc, p->compilation, roles[i].io_index, roles[i].probability),
                    "MemoryDesc_addRole", "%s role %u", is_output ? "output" : "input", i);
-        merge_dims(&r->shape, type);
+        adapter_merge_dims(&r->shape, type);
         r->type = type->type;
     }
     return status;
@@ -289,7 +262,8 @@ static enum hal_status publish(struct adapter *a, const struct roles *r,
     *b = (struct adapter_buffer){ .base = { &methods },
                                   .adapter = a,
                                   .memory = memory,
-                                  .size = bytes_of(&r->shape, r->type),
+                                  .shape = r->shape,
+                                  .size = adapter_bytes(&r->shape, r->type),
                                   .references = 1 };
     pthread_mutex_lock(&a->lock);
     b->token = ++a->last_token;
@@ -317,8 +291,8 @@ enum hal_status adapter_allocate(struct hal_driver *self, const struct hal_buffe
     failure_text_clear();
     *ret_buffer = NULL;
     *ret_token = 0;
-    merge_dims(&r.shape, &(ANeuralNetworksOperandType){ .dimensionCount = desc->n_dims,
-                                                         .dimensions = desc->dims });
+    adapter_merge_dims(&r.shape, &(ANeuralNetworksOperandType){ .dimensionCount = desc->n_dims,
+                                                                .dimensions = desc->dims });
     if (!adapter_ok(&status, a->api.MemoryDesc_create(&d), "MemoryDesc_create", "a buffer"))
         return status;
     status = add_roles(&r, d, n_input_roles, input_roles, false);
@@ -327,6 +301,9 @@ enum hal_status adapter_allocate(struct hal_driver *self, const struct hal_buffe
     if (status == HAL_NONE)
         status = create(a, d, desc, &memory);
     a->api.MemoryDesc_free(d);
+    /* Contents of a shape that copy_from() tells cannot be expressed in the C API. */
+    if (status == HAL_NONE && !adapter_bytes(&r.shape, r.type))
+        status = adapter_fail(HAL_GENERAL_FAILURE, "no buffers for operands of unknown size");
     if (status == HAL_NONE)
         status = publish(a, &r, memory, ret_buffer, ret_token);
     if (status != HAL_NONE)

@@ -22,7 +22,8 @@ enum hal_status adapter_execute_synchronously(struct hal_prepared_model *self,
                                               struct hal_result *result)
 {
     struct adapter_prepared *p = (struct adapter_prepared *) self;
-    const struct adapter_setup setup = { .config = config,
+    const struct adapter_setup setup = { .version = version,
+                                         .config = config,
                                          .time_left = adapter_time_left(config->deadline) };
     struct adapter_execution *x = NULL;
 
@@ -33,8 +34,11 @@ enum hal_status adapter_execute_synchronously(struct hal_prepared_model *self,
     enum hal_status status = adapter_execution_new(p, request, &setup, &x);
     if (status != HAL_NONE)
         return status;
-    status = adapter_execution_results(x, p->adapter->api.Execution_compute(x->execution),
-                                       "Execution_compute", result);
+    if (setup.time_left)
+        status = adapter_execution_results(x, p->adapter->api.Execution_compute(x->execution),
+                                           "Execution_compute", result);
+    else
+        status = adapter_missed_deadline("the execution");
     adapter_execution_unref(x);
     return in_time(p->adapter, config->deadline, status, result);
 }
@@ -52,6 +56,7 @@ struct adapter_burst {
     struct hal_burst base;
     struct adapter_prepared *prepared;
     ANeuralNetworksBurst *burst;
+    enum hal_version version; /* of the entry point that made it */
     pthread_mutex_t lock;
     struct kept_memory *kept;
 };
@@ -101,7 +106,8 @@ static enum hal_status burst_execute(struct hal_burst *self, const struct hal_re
 {
     struct adapter_burst *b = (struct adapter_burst *) self;
     const struct adapter *a = b->prepared->adapter;
-    const struct adapter_setup setup = { .config = config,
+    const struct adapter_setup setup = { .version = b->version,
+                                         .config = config,
                                          .time_left = adapter_time_left(config->deadline),
                                          .burst = b,
                                          .identifiers = identifiers };
@@ -114,6 +120,8 @@ static enum hal_status burst_execute(struct hal_burst *self, const struct hal_re
         return status;
     pthread_mutex_lock(&b->lock);
     status = adapter_execution_new(b->prepared, request, &setup, &x);
+    if (status == HAL_NONE && !setup.time_left)
+        status = adapter_missed_deadline("the execution");
     if (status == HAL_NONE)
         status = adapter_execution_results(x,
                                            a->api.Execution_burstCompute(x->execution, b->burst),
@@ -182,6 +190,7 @@ enum hal_status adapter_configure_burst(struct hal_prepared_model *self, enum ha
     }
     b->base.methods = &burst_methods;
     b->prepared = p;
+    b->version = version;
     atomic_fetch_add(&p->references, 1);
     pthread_mutex_init(&b->lock, NULL);
     *ret_burst = &b->base;
@@ -205,10 +214,12 @@ static enum hal_status reusable_execute(struct hal_execution *self, uint64_t dea
 
     failure_text_clear();
     hal_clear_result(result);
-    if (!adapter_time_left(deadline))
-        return adapter_missed_deadline("the execution");
-    enum hal_status status = adapter_execution_results(x, a->api.Execution_compute(x->execution),
-                                                       "Execution_compute", result);
+    enum hal_status status = adapter_check_time("a deadline", deadline);
+    if (status == HAL_NONE && !adapter_time_left(deadline))
+        status = adapter_missed_deadline("the execution");
+    if (status == HAL_NONE)
+        status = adapter_execution_results(x, a->api.Execution_compute(x->execution),
+                                           "Execution_compute", result);
     if (status != HAL_NONE || adapter_time_left(deadline))
         return status;
     hal_clear_result(result);
@@ -225,9 +236,11 @@ static enum hal_status reusable_execute_fenced(struct hal_execution *self, uint3
     failure_text_clear();
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
-    if (!adapter_time_left(deadline))
-        return adapter_missed_deadline("the execution");
-    return adapter_launch(x, n_wait_for, wait_for, duration, ret_fence, ret_info);
+    enum hal_status status = adapter_check_time("a deadline", deadline);
+    return status == HAL_NONE ? adapter_launch(x, n_wait_for, wait_for,
+                                               adapter_time_left(deadline), duration, ret_fence,
+                                               ret_info)
+                              : status;
 }
 
 static void reusable_release(struct hal_execution *self)
@@ -248,7 +261,8 @@ enum hal_status adapter_create_reusable(struct hal_prepared_model *self,
                                         struct hal_execution **ret_execution)
 {
     struct adapter_prepared *p = (struct adapter_prepared *) self;
-    const struct adapter_setup setup = { .config = config,
+    const struct adapter_setup setup = { .version = p->adapter->base.hal_version,
+                                         .config = config,
                                          .time_left = HAL_NO_TIME,
                                          .is_reusable = true };
     struct reusable *r = calloc(1, sizeof(*r));

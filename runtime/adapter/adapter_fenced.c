@@ -13,8 +13,8 @@ struct adapter_fenced {
     struct hal_fenced_info base;
     struct adapter_fenced *next; /* among the unfinished ones */
     struct adapter_execution *execution;
-    ANeuralNetworksEvent *event;
-    int fence; /* HAL_NO_FENCE: it has ended */
+    ANeuralNetworksEvent *event; /* NULL: it was not started, its deadline had passed */
+    int fence;                   /* HAL_NO_FENCE: it has ended */
 };
 
 static bool has_ended(const struct adapter_fenced *f)
@@ -64,6 +64,8 @@ static enum hal_status get_execution_info(struct hal_fenced_info *self,
 
     failure_text_clear();
     *ret_launched = *ret_fenced = hal_unknown_timing;
+    if (!f->event)
+        return adapter_missed_deadline("the execution");
     if (!has_ended(f))
         return adapter_fail(HAL_GENERAL_FAILURE, "the execution has not ended");
     if (!adapter_ok(&status, x->prepared->adapter->api.Event_wait(f->event), "Event_wait",
@@ -158,6 +160,18 @@ static enum hal_status start(struct adapter_fenced *f, uint32_t n_wait_for, cons
     return status;
 }
 
+/* A fence that reports an error, of an execution that is not started. */
+static enum hal_status fail_fence(int *ret_fence)
+{
+    struct fence fence;
+
+    if (fence_open(&fence) < 0)
+        return adapter_fail(HAL_RESOURCE_EXHAUSTED_TRANSIENT, "no descriptor for a fence");
+    fence_complete(&fence, false);
+    *ret_fence = fence.wait;
+    return HAL_NONE;
+}
+
 /* Without a fence it has ended: a failure is then one of the launch. */
 static enum hal_status take_fence(struct adapter_fenced *f, int *ret_fence)
 {
@@ -178,24 +192,38 @@ static enum hal_status take_fence(struct adapter_fenced *f, int *ret_fence)
                : adapter_fail(HAL_RESOURCE_EXHAUSTED_TRANSIENT, "no descriptor for a fence");
 }
 
-enum hal_status adapter_launch(struct adapter_execution *x, uint32_t n_wait_for,
-                               const int *wait_for, uint64_t duration, int *ret_fence,
-                               struct hal_fenced_info **ret_info)
+static enum hal_status check(const struct adapter_execution *x, uint32_t n_wait_for,
+                             const int *wait_for, uint64_t duration)
 {
-    adapter_free_ended(x->prepared->adapter);
     if (!fence_all_open(n_wait_for, wait_for))
         return adapter_fail(HAL_INVALID_ARGUMENT, "a fence is not a descriptor");
+    if (x->has_unknown_output)
+        return adapter_fail(HAL_INVALID_ARGUMENT, "an output of unknown size");
+    if (x->n_longer)
+        return adapter_fail(HAL_OUTPUT_INSUFFICIENT_SIZE, "%u outputs are too short", x->n_longer);
+    return adapter_check_time("a duration", duration);
+}
+
+enum hal_status adapter_launch(struct adapter_execution *x, uint32_t n_wait_for,
+                               const int *wait_for, uint64_t time_left, uint64_t duration,
+                               int *ret_fence, struct hal_fenced_info **ret_info)
+{
+    adapter_free_ended(x->prepared->adapter);
+    enum hal_status status = check(x, n_wait_for, wait_for, duration);
+    if (status != HAL_NONE)
+        return status;
     struct adapter_fenced *f = calloc(1, sizeof(*f));
     if (!f)
         return adapter_fail(HAL_RESOURCE_EXHAUSTED_TRANSIENT, "out of memory for an execution");
     *f = (struct adapter_fenced){ .base = { &methods }, .execution = x, .fence = HAL_NO_FENCE };
-    enum hal_status status = start(f, n_wait_for, wait_for, duration);
+    if (time_left)
+        status = start(f, n_wait_for, wait_for, duration);
     if (status != HAL_NONE) {
         free(f);
         return status;
     }
     atomic_fetch_add(&x->references, 1);
-    status = take_fence(f, ret_fence);
+    status = time_left ? take_fence(f, ret_fence) : fail_fence(ret_fence);
     if (status != HAL_NONE) {
         *ret_fence = HAL_NO_FENCE;
         release(&f->base);
@@ -212,7 +240,8 @@ enum hal_status adapter_execute_fenced(struct hal_prepared_model *self, enum hal
                                        int *ret_fence, struct hal_fenced_info **ret_info)
 {
     struct adapter_prepared *p = (struct adapter_prepared *) self;
-    const struct adapter_setup setup = { .config = config,
+    const struct adapter_setup setup = { .version = version,
+                                         .config = config,
                                          .time_left = adapter_time_left(config->deadline) };
     struct adapter_execution *x = NULL;
 
@@ -223,7 +252,8 @@ enum hal_status adapter_execute_fenced(struct hal_prepared_model *self, enum hal
         return HAL_INVALID_ARGUMENT;
     enum hal_status status = adapter_execution_new(p, request, &setup, &x);
     if (status == HAL_NONE)
-        status = adapter_launch(x, n_wait_for, wait_for, duration, ret_fence, ret_info);
+        status = adapter_launch(x, n_wait_for, wait_for, setup.time_left, duration, ret_fence,
+                                ret_info);
     adapter_execution_unref(x); /* the launch has its own reference */
     return status;
 }

@@ -45,34 +45,58 @@ static const char *extension_name(const struct hal_model *hal, int32_t code)
     return NULL;
 }
 
-static const char *unknown_name(const struct adapter *a, const struct hal_model *hal, int32_t code)
+/* Operations of the C API have the codes up to the newest one; the others are experimental. */
+static bool knows_operation(const struct adapter *a, const struct hal_model *hal, int32_t code)
 {
-    const char *name = (uint32_t) code >> 16 ? extension_name(hal, code) : NULL;
-
-    return name && !adapter_has_extension(a, name) ? name : NULL;
+    if ((uint32_t) code >> 16)
+        return adapter_has_extension(a, extension_name(hal, code));
+    return code <= ANEURALNETWORKS_REVERSE;
 }
 
-static const char *unknown_in(const struct adapter *a, const struct hal_model *hal,
-                              const struct hal_subgraph *g)
+static bool knows_type(const struct adapter *a, const struct hal_model *hal, int32_t code)
 {
-    const char *name;
-
-    for (uint32_t i = 0; i < g->n_operands; i++)
-        if ((name = unknown_name(a, hal, g->operands[i].type)))
-            return name;
-    for (uint32_t i = 0; i < g->n_operations; i++)
-        if ((name = unknown_name(a, hal, g->operations[i].type)))
-            return name;
-    return NULL;
+    return !((uint32_t) code >> 16) || adapter_has_extension(a, extension_name(hal, code));
 }
 
-const char *adapter_unknown_extension(const struct adapter *a, const struct hal_model *hal)
-{
-    const char *name = unknown_in(a, hal, &hal->main);
+static bool knows_subgraph(const struct adapter *a, const struct hal_model *hal,
+                           const struct hal_subgraph *g);
 
-    for (uint32_t i = 0; i < hal->n_referenced && !name; i++)
-        name = unknown_in(a, hal, &hal->referenced[i]);
-    return name;
+static bool knows_operand(const struct adapter *a, const struct hal_model *hal,
+                          const struct hal_operand *o)
+{
+    return knows_type(a, hal, o->type) &&
+           (o->lifetime != HAL_SUBGRAPH ||
+            knows_subgraph(a, hal, &hal->referenced[o->location.offset]));
+}
+
+/* Whether the C API can express an operation with this device's extensions. */
+static bool knows(const struct adapter *a, const struct hal_model *hal,
+                  const struct hal_subgraph *g, const struct hal_operation *o)
+{
+    bool ok = knows_operation(a, hal, o->type);
+
+    for (uint32_t i = 0; ok && i < o->n_inputs; i++)
+        ok = knows_operand(a, hal, &g->operands[o->inputs[i]]);
+    for (uint32_t i = 0; ok && i < o->n_outputs; i++)
+        ok = knows_operand(a, hal, &g->operands[o->outputs[i]]);
+    return ok;
+}
+
+static bool knows_subgraph(const struct adapter *a, const struct hal_model *hal,
+                           const struct hal_subgraph *g)
+{
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < g->n_operations; i++)
+        ok = knows(a, hal, g, &g->operations[i]);
+    for (uint32_t i = 0; ok && i < g->n_inputs; i++)
+        ok = knows_type(a, hal, g->operands[g->inputs[i]].type);
+    return ok;
+}
+
+bool adapter_model_is_known(const struct adapter *a, const struct hal_model *hal)
+{
+    return knows_subgraph(a, hal, &hal->main);
 }
 
 static bool operand_code(struct subgraph *s, uint32_t i)
@@ -373,6 +397,59 @@ void adapter_model_done(const struct adapter *a, struct adapter_model *m)
 
 /* ---- supported operations */
 
+/* Parts of a model without the operations that the C API does not know. */
+struct known_part {
+    struct hal_model model;
+    uint32_t *operation; /* of each of its operations: the number in the whole model */
+};
+
+/* Operands that only operations that are left out write are inputs of the part. */
+static void find_ends(const struct hal_subgraph *g, struct hal_subgraph *part, bool *is_written,
+                      bool *is_read, uint32_t *inputs, uint32_t *outputs)
+{
+    for (uint32_t o = 0; o < part->n_operations; o++) {
+        for (uint32_t i = 0; i < part->operations[o].n_inputs; i++)
+            is_read[part->operations[o].inputs[i]] = true;
+        for (uint32_t i = 0; i < part->operations[o].n_outputs; i++)
+            is_written[part->operations[o].outputs[i]] = true;
+    }
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        enum hal_lifetime l = g->operands[i].lifetime;
+        bool has_writer = l == HAL_TEMPORARY_VARIABLE || l == HAL_SUBGRAPH_OUTPUT;
+        if (is_read[i] && !is_written[i] && (has_writer || l == HAL_SUBGRAPH_INPUT))
+            inputs[part->n_inputs++] = i;
+        else if (is_written[i] && l == HAL_SUBGRAPH_OUTPUT)
+            outputs[part->n_outputs++] = i;
+    }
+    part->inputs = inputs;
+    part->outputs = outputs;
+}
+
+static bool take_known(const struct adapter *a, const struct hal_model *hal, struct arena *arena,
+                       struct known_part *ret_part)
+{
+    const struct hal_subgraph *g = &hal->main;
+    struct hal_operation *operations = arena_alloc(arena, g->n_operations, sizeof(*operations));
+    uint32_t *numbers = arena_alloc(arena, g->n_operations, sizeof(*numbers));
+    uint32_t *ends = arena_alloc(arena, (size_t) g->n_operands * 2, sizeof(*ends));
+    bool *flags = arena_alloc(arena, (size_t) g->n_operands * 2, sizeof(*flags));
+
+    if (!operations || !numbers || !ends || !flags)
+        return false;
+    struct hal_subgraph part = { .n_operands = g->n_operands,
+                                 .operands = g->operands,
+                                 .operations = operations };
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        if (knows(a, hal, g, &g->operations[i])) {
+            numbers[part.n_operations] = i;
+            operations[part.n_operations++] = g->operations[i];
+        }
+    find_ends(g, &part, flags, flags + g->n_operands, ends, ends + g->n_operands);
+    *ret_part = (struct known_part){ .model = *hal, .operation = numbers };
+    ret_part->model.main = part;
+    return true;
+}
+
 static enum hal_status ask(struct adapter *a, const struct hal_model *hal, bool *supported)
 {
     struct adapter_model m;
@@ -385,6 +462,28 @@ static enum hal_status ask(struct adapter *a, const struct hal_model *hal, bool 
                                                              supported),
                "Model_getSupportedOperationsForDevices", "%u devices", a->n_devices);
     adapter_model_done(a, &m);
+    return status;
+}
+
+/* A model that is unknown for another reason than its operations, such as the type of an input that
+ * none reads, cannot be prepared: none is supported. */
+static enum hal_status ask_known(struct adapter *a, const struct hal_model *hal, bool *supported)
+{
+    struct arena *arena = arena_new(0);
+    struct known_part part;
+    enum hal_status status = HAL_NONE;
+    bool *answers = NULL;
+
+    for (uint32_t i = 0; i < hal->main.n_operations; i++)
+        supported[i] = false;
+    if (!arena || !take_known(a, hal, arena, &part) ||
+        !(answers = arena_alloc(arena, hal->main.n_operations, sizeof(*answers))))
+        status = adapter_fail(HAL_RESOURCE_EXHAUSTED_TRANSIENT, "out of memory for a model");
+    else if (part.model.main.n_operations < hal->main.n_operations && part.model.main.n_operations)
+        status = ask(a, &part.model, answers);
+    for (uint32_t i = 0; answers && status == HAL_NONE && i < part.model.main.n_operations; i++)
+        supported[part.operation[i]] = answers[i];
+    arena_free(arena);
     return status;
 }
 
@@ -401,11 +500,8 @@ enum hal_status adapter_get_supported_operations(struct hal_driver *self, enum h
     enum hal_status status = hal_validate_model(version, model, text, sizeof(text));
     if (status != HAL_NONE)
         return adapter_fail(status, "%s", text);
-    if (adapter_unknown_extension(a, model))
-        for (uint32_t i = 0; i < model->main.n_operations; i++)
-            supported[i] = false;
-    else
-        status = ask(a, model, supported);
+    status = adapter_model_is_known(a, model) ? ask(a, model, supported)
+                                              : ask_known(a, model, supported);
     if (status == HAL_NONE)
         *ret_n = model->main.n_operations;
     return status;

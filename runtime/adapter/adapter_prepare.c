@@ -236,9 +236,9 @@ enum hal_status adapter_prepare_model(struct hal_driver *self, enum hal_version 
     enum hal_status status = check(a, version, model, config);
     if (status != HAL_NONE)
         return hal_fail_preparation(callback, status);
-    const char *extension = adapter_unknown_extension(a, model);
-    status = extension ? adapter_fail(HAL_INVALID_ARGUMENT, "no support for extension %s", extension)
-                       : prepare(a, model, config, &p);
+    status = adapter_model_is_known(a, model)
+                 ? prepare(a, model, config, &p)
+                 : adapter_fail(HAL_INVALID_ARGUMENT, "an operation that is not supported");
     callback->notify(callback, status, p ? &p->base : NULL);
     return HAL_NONE;
 }

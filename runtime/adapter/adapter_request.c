@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "golden/model/tensor.h"
 #include "runtime/adapter/adapter.h"
 #include "sim/base/failure_text.h"
 #include "sim/base/memory.h"
@@ -62,6 +63,45 @@ static enum hal_status make_memories(struct adapter_execution *x, const struct h
         }
     }
     return status;
+}
+
+/* ---- sizes */
+
+void adapter_merge_dims(struct shape *to, const ANeuralNetworksOperandType *type)
+{
+    if (!to->rank && type->dimensionCount <= MAX_RANK) {
+        to->rank = type->dimensionCount;
+        memset(to->dim, 0, sizeof(to->dim));
+    }
+    for (uint32_t i = 0; i < to->rank && i < type->dimensionCount; i++)
+        if (!to->dim[i])
+            to->dim[i] = type->dimensions[i];
+}
+
+uint64_t adapter_bytes(const struct shape *s, int32_t type)
+{
+    const struct dtype_info *info = dtype_find(type);
+
+    if (!info || !info->codec)
+        return 0;
+    size_t size = info->codec->size;
+    if (!info->tensor)
+        return size;
+    if (!shape_known(s) || shape_check_size(s, size) < 0)
+        return 0;
+    return shape_count(s) * size;
+}
+
+/* Bytes of an argument's value; 0: not known. */
+static uint64_t needed_bytes(const struct hal_argument *argument,
+                             const ANeuralNetworksOperandType *declared)
+{
+    struct shape s = { .rank = 0 };
+
+    adapter_merge_dims(&s, &(ANeuralNetworksOperandType){ .dimensionCount = argument->n_dims,
+                                                          .dimensions = argument->dims });
+    adapter_merge_dims(&s, declared);
+    return adapter_bytes(&s, declared->type);
 }
 
 /* ---- arguments */
@@ -144,11 +184,52 @@ static bool set_output(struct adapter_execution *x, uint32_t i, struct place *p,
     return adapter_ok(ret_status, result, "Execution_setOutput", "output %u", i);
 }
 
+/* The value is computed elsewhere, for the shapes that the HAL demands with
+ * HAL_OUTPUT_INSUFFICIENT_SIZE. */
+static enum hal_status make_longer(struct adapter_execution *x, uint32_t i, uint64_t bytes,
+                                   struct place *p)
+{
+    x->longer[i] = malloc(bytes);
+    if (!x->longer[i])
+        return adapter_fail(HAL_RESOURCE_EXHAUSTED_TRANSIENT, "out of memory for output %u", i);
+    x->n_longer++;
+    p->memory = NULL;
+    p->address = x->longer[i];
+    p->length = (size_t) bytes;
+    return HAL_NONE;
+}
+
+static bool is_in_buffer(const struct hal_request *r, const struct hal_argument *a, uint32_t token)
+{
+    const struct hal_request_pool *pool = &r->pools[a->location.pool];
+
+    return !a->has_no_value && pool->is_token && pool->token == token;
+}
+
+/* A buffer is an output of one argument, and then no input. */
+static enum hal_status check_buffers(const struct hal_request *r)
+{
+    for (uint32_t o = 0; o < r->n_outputs; o++) {
+        const struct hal_argument *a = &r->outputs[o];
+        uint32_t uses = 0;
+        if (a->has_no_value || !r->pools[a->location.pool].is_token)
+            continue;
+        const uint32_t token = r->pools[a->location.pool].token;
+        for (uint32_t i = 0; i < r->n_inputs; i++)
+            uses += is_in_buffer(r, &r->inputs[i], token);
+        for (uint32_t i = 0; i < r->n_outputs; i++)
+            uses += is_in_buffer(r, &r->outputs[i], token);
+        if (uses > 1)
+            return adapter_fail(HAL_INVALID_ARGUMENT, "output %u: its buffer has another use", o);
+    }
+    return HAL_NONE;
+}
+
 static enum hal_status set_arguments(struct adapter_execution *x, const struct hal_request *request,
                                      const ANeuralNetworksMemory *const *memory)
 {
     const struct adapter_prepared *p = x->prepared;
-    enum hal_status status = HAL_NONE;
+    enum hal_status status = check_buffers(request);
     ANeuralNetworksOperandType type;
 
     for (uint32_t i = 0; i < request->n_inputs && status == HAL_NONE; i++) {
@@ -162,7 +243,13 @@ static enum hal_status set_arguments(struct adapter_execution *x, const struct h
     for (uint32_t i = 0; i < request->n_outputs && status == HAL_NONE; i++) {
         const struct hal_argument *a = &request->outputs[i];
         struct place at = place_of(request, a, memory, argument_type(a, &p->output[i], &type));
-        set_output(x, i, &at, &status);
+        uint64_t need = needed_bytes(a, &p->output[i]);
+        x->has_unknown_output |= !need && dtype_find(p->output[i].type);
+        if (!a->has_no_value && a->location.length < need &&
+            !request->pools[a->location.pool].is_token)
+            status = make_longer(x, i, need, &at);
+        if (status == HAL_NONE)
+            set_output(x, i, &at, &status);
     }
     return status;
 }
@@ -219,7 +306,7 @@ static bool set_up(struct adapter_execution *x, const struct adapter_setup *setu
             adapter_ok(ret_status, api->Execution_setLoopTimeout(x->execution, c->loop_timeout),
                        "Execution_setLoopTimeout", "%llu ns",
                        (unsigned long long) c->loop_timeout)) &&
-           (a->is_runtime || setup->time_left == HAL_NO_TIME ||
+           (a->is_runtime || setup->time_left == HAL_NO_TIME || !setup->time_left ||
             adapter_ok(ret_status, api->Execution_setTimeout(x->execution, setup->time_left),
                        "Execution_setTimeout", "%llu ns", (unsigned long long) setup->time_left)) &&
            set_hints(x, c, ret_status);
@@ -237,9 +324,12 @@ void adapter_execution_unref(struct adapter_execution *x)
         api->Memory_free(x->memory[i]);
         adapter_buffer_unref(x->buffer[i]);
     }
+    for (uint32_t i = 0; i < x->prepared->main.n_outputs; i++)
+        free(x->longer[i]);
     adapter_prepared_unref(x->prepared);
     free(x->memory);
     free(x->buffer);
+    free(x->longer);
     free(x);
 }
 
@@ -251,9 +341,11 @@ static struct adapter_execution *allocate(struct adapter_prepared *p, uint32_t n
         return NULL;
     x->memory = calloc((size_t) n_pools + 1, sizeof(ANeuralNetworksMemory *));
     x->buffer = calloc((size_t) n_pools + 1, sizeof(struct adapter_buffer *));
-    if (!x->memory || !x->buffer) {
+    x->longer = calloc((size_t) p->main.n_outputs + 1, sizeof(void *));
+    if (!x->memory || !x->buffer || !x->longer) {
         free(x->memory);
         free(x->buffer);
+        free(x->longer);
         free(x);
         return NULL;
     }
@@ -265,9 +357,8 @@ static struct adapter_execution *allocate(struct adapter_prepared *p, uint32_t n
 }
 
 static enum hal_status check(const struct adapter_prepared *p, const struct hal_request *request,
-                             const struct hal_execution_config *config)
+                             const struct hal_execution_config *config, enum hal_version version)
 {
-    const enum hal_version version = p->adapter->base.hal_version;
     char text[HAL_TEXT_BYTES];
     enum hal_status status =
         hal_validate_request(version, &p->main, request, text, sizeof(text));
@@ -303,12 +394,10 @@ enum hal_status adapter_execution_new(struct adapter_prepared *p, const struct h
                                       const struct adapter_setup *setup,
                                       struct adapter_execution **ret_execution)
 {
-    enum hal_status status = check(p, request, setup->config);
+    enum hal_status status = check(p, request, setup->config, setup->version);
 
     if (status != HAL_NONE)
         return status;
-    if (!setup->time_left)
-        return adapter_missed_deadline("the execution");
     struct adapter_execution *x = allocate(p, request->n_pools);
     if (!x)
         return adapter_fail(HAL_RESOURCE_EXHAUSTED_TRANSIENT, "out of memory for an execution");
@@ -374,6 +463,11 @@ enum hal_status adapter_execution_results(struct adapter_execution *x, int resul
     if (shapes != HAL_NONE)
         return shapes;
     ret_result->n_shapes = n;
+    for (uint32_t i = 0; i < n; i++)
+        if (x->longer[i])
+            ret_result->shapes[i].is_sufficient = false;
+    if (x->n_longer)
+        return adapter_fail(HAL_OUTPUT_INSUFFICIENT_SIZE, "%u outputs are too short", x->n_longer);
     if (status == HAL_NONE)
         ret_result->timing = (struct hal_timing){
             .on_device = adapter_duration(x, ANEURALNETWORKS_DURATION_ON_HARDWARE),
