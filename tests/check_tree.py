@@ -31,7 +31,7 @@ ROOMS = {
             "client", "host"],
     "specs": ["python"],
     "runtime": ["include", "base", "nativewindow", "memory", "devices", "model", "telemetry", "compile", "domain",
-                "execute", "api", "sl"],
+                "execute", "api", "sl", "adapter"],
     "harness": ["aidl", "skeleton", "examples", "trace", "check", "explain", "cli", "store", "policy", "run", "shrink",
                 "cases", "conform", "corrupt", "suites", "conform_run", "plan", "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "runtime", "cli", "fuzz",

@@ -1,17 +1,12 @@
 /* The driver itself: opening, properties, the table of methods. */
-#define _GNU_SOURCE
 #include "runtime/adapter/adapter.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "golden/base/clock.h"
 #include "sim/base/failure_text.h"
 #include "sim/hal/hal_convert.h"
 
@@ -91,9 +86,9 @@ enum hal_status adapter_check_time(const char *what, uint64_t ns)
 {
     struct why w;
 
-    return hal_check_time(what, ns, HAL_FL5, &w) < 0 ? adapter_fail(HAL_INVALID_ARGUMENT, "%.200s",
-                                                                    w.text)
-                                                     : HAL_NONE;
+    return hal_check_time(what, ns, HAL_FL5, &w) < 0
+               ? adapter_fail(HAL_INVALID_ARGUMENT, "%.200s", w.text)
+               : HAL_NONE;
 }
 
 enum hal_status adapter_missed_deadline(const char *what)
@@ -168,7 +163,7 @@ struct arguments {
     char text[PATH_MAX + 256];
     const char *path;    /* of the support library, or of a file with URIs; may be empty for rt: */
     const char *device;  /* name; NULL: the only one */
-    const char *library; /* libneuralnetworks.so; NULL: the one beside this library */
+    const char *library; /* another libneuralnetworks.so; NULL: Halcyon's */
     bool is_runtime;
 };
 
@@ -197,59 +192,6 @@ static int parse_arguments(struct arguments *to, const char *uri, struct why *w)
     }
     to->path = to->text + 3;
     REQUIRE(w, *to->path || to->is_runtime, "expected sl:PATH.so");
-    return 0;
-}
-
-/* Beside this library in a build folder; in an installation in the folder of libraries. */
-static int find_runtime(const struct arguments *arguments, char ret_path[PATH_MAX], struct why *w)
-{
-    static const char *const places[] = { "%s/libneuralnetworks.so",
-                                          "%s/../../" ADAPTER_LIBDIR "/libneuralnetworks.so" };
-    char here[PATH_MAX / 2];
-    Dl_info info;
-
-    if (arguments->library) {
-        snprintf(ret_path, PATH_MAX, "%s", arguments->library);
-        return 0;
-    }
-    REQUIRE(w, dladdr(places, &info) && info.dli_fname, "the path of this library is not known");
-    snprintf(here, sizeof(here), "%s", info.dli_fname);
-    char *slash = strrchr(here, '/');
-    if (slash)
-        *slash = 0;
-    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-        snprintf(ret_path, PATH_MAX, places[i], here);
-        if (access(ret_path, R_OK) == 0)
-            return 0;
-    }
-    return why_fail(w, WHY_INVALID,
-                    "libneuralnetworks.so is not found; rt:?library=PATH names it");
-}
-
-/* The runtime has one list of devices per process, which it makes at its first use of
- * HALCYON_DEVICES. */
-static int choose_devices(const char *path, struct why *w)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char chosen[PATH_MAX], value[PATH_MAX + 2];
-    static bool is_chosen;
-
-    if (*path && access(path, R_OK) < 0)
-        return why_file(w, path, errno);
-    pthread_mutex_lock(&lock);
-    bool is_other = is_chosen && strcmp(chosen, path) != 0;
-    if (!is_chosen && *path) {
-        snprintf(value, sizeof(value), "@%s", path);
-        setenv("HALCYON_DEVICES", value, 1);
-    }
-    if (!is_chosen)
-        snprintf(chosen, sizeof(chosen), "%s", path);
-    is_chosen = true;
-    pthread_mutex_unlock(&lock);
-    REQUIRE(w, !is_other,
-            "this process has the runtime with other devices already (rt:%s); give each a process "
-            "of its own (--isolate)",
-            chosen);
     return 0;
 }
 
@@ -305,10 +247,11 @@ static int open_runtime(struct adapter *a, const struct arguments *arguments, st
 {
     char path[PATH_MAX];
 
-    TRY(find_runtime(arguments, path, w));
-    TRY(choose_devices(arguments->path, w));
+    TRY(adapter_find_runtime(arguments->library, path, w));
+    TRY(adapter_choose_devices(arguments->path, w));
     TRY(api_library_runtime(path, &a->api, w));
-    return list_devices(a, w);
+    TRY(list_devices(a, w));
+    return arguments->library ? 0 : adapter_check_devices(a, w);
 }
 
 static int open_support(struct adapter *a, const struct arguments *arguments, struct why *w)

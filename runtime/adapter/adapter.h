@@ -8,6 +8,7 @@
 #ifndef RUNTIME_ADAPTER_H
 #define RUNTIME_ADAPTER_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -55,6 +56,15 @@ uint64_t adapter_time_left(uint64_t deadline);
 enum hal_status adapter_check_time(const char *what, uint64_t ns);
 /* HAL_MISSED_DEADLINE_TRANSIENT and its reason. */
 enum hal_status adapter_missed_deadline(const char *what);
+
+/* ---- adapter_runtime.c */
+
+/* The path of libneuralnetworks.so: `given`, or Halcyon's own. */
+int adapter_find_runtime(const char *given, char ret_path[PATH_MAX], struct why *w);
+/* Has the runtime use the devices of that file; "": those of HALCYON_DEVICES as it is. */
+int adapter_choose_devices(const char *path, struct why *w);
+/* WHY_INVALID: a configured device does not serve. */
+int adapter_check_devices(const struct adapter *a, struct why *w);
 
 /* ---- adapter_properties.c */
 
@@ -122,7 +132,7 @@ struct adapter_execution {
     void **longer;
     uint32_t n_longer;
     bool has_unknown_output; /* its size is neither in the model nor in the request */
-    uint8_t nowhere; /* output of length 0: the C API requires a buffer */
+    uint8_t nowhere;         /* output of length 0: the C API requires a buffer */
     atomic_uint references;
 };
 
@@ -130,7 +140,7 @@ struct adapter_execution {
 struct adapter_setup {
     enum hal_version version; /* entry point of the HAL */
     const struct hal_execution_config *config;
-    uint64_t time_left;  /* HAL_NO_TIME: any */
+    uint64_t time_left; /* HAL_NO_TIME: any */
     bool is_reusable;
     struct adapter_burst *burst; /* has memories of its own; NULL: none */
     const int64_t *identifiers;

@@ -17,7 +17,7 @@ struct adapter_buffer {
     uint32_t token;
     ANeuralNetworksMemory *memory;
     struct shape shape;
-    uint64_t size; /* bytes */
+    uint64_t size;          /* bytes */
     atomic_uint references; /* the client's, and one per execution that uses it */
 };
 

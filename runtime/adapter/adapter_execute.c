@@ -123,8 +123,7 @@ static enum hal_status burst_execute(struct hal_burst *self, const struct hal_re
     if (status == HAL_NONE && !setup.time_left)
         status = adapter_missed_deadline("the execution");
     if (status == HAL_NONE)
-        status = adapter_execution_results(x,
-                                           a->api.Execution_burstCompute(x->execution, b->burst),
+        status = adapter_execution_results(x, a->api.Execution_burstCompute(x->execution, b->burst),
                                            "Execution_burstCompute", result);
     adapter_execution_unref(x);
     pthread_mutex_unlock(&b->lock);
@@ -237,9 +236,8 @@ static enum hal_status reusable_execute_fenced(struct hal_execution *self, uint3
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
     enum hal_status status = adapter_check_time("a deadline", deadline);
-    return status == HAL_NONE ? adapter_launch(x, n_wait_for, wait_for,
-                                               adapter_time_left(deadline), duration, ret_fence,
-                                               ret_info)
+    return status == HAL_NONE ? adapter_launch(x, n_wait_for, wait_for, adapter_time_left(deadline),
+                                               duration, ret_fence, ret_info)
                               : status;
 }
 

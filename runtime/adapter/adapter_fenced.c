@@ -71,10 +71,9 @@ static enum hal_status get_execution_info(struct hal_fenced_info *self,
     if (!adapter_ok(&status, x->prepared->adapter->api.Event_wait(f->event), "Event_wait",
                     "a fenced execution"))
         return status;
-    *ret_launched = (struct hal_timing){
-        .on_device = adapter_duration(x, ANEURALNETWORKS_DURATION_ON_HARDWARE),
-        .in_driver = adapter_duration(x, ANEURALNETWORKS_DURATION_IN_DRIVER)
-    };
+    *ret_launched =
+        (struct hal_timing){ .on_device = adapter_duration(x, ANEURALNETWORKS_DURATION_ON_HARDWARE),
+                             .in_driver = adapter_duration(x, ANEURALNETWORKS_DURATION_IN_DRIVER) };
     *ret_fenced = (struct hal_timing){
         .on_device = adapter_duration(x, ANEURALNETWORKS_FENCED_DURATION_ON_HARDWARE),
         .in_driver = adapter_duration(x, ANEURALNETWORKS_FENCED_DURATION_IN_DRIVER)
@@ -115,8 +114,8 @@ static int event_of_fence(const struct api_library *api, int fence, ANeuralNetwo
     if (fence > 0)
         return api->Event_createFromSyncFenceFd(fence, ret);
     int other = fcntl(fence, F_DUPFD_CLOEXEC, 1);
-    int result = other < 0 ? ANEURALNETWORKS_BAD_DATA
-                           : api->Event_createFromSyncFenceFd(other, ret);
+    int result =
+        other < 0 ? ANEURALNETWORKS_BAD_DATA : api->Event_createFromSyncFenceFd(other, ret);
     if (other >= 0)
         close(other);
     return result;
@@ -252,8 +251,8 @@ enum hal_status adapter_execute_fenced(struct hal_prepared_model *self, enum hal
         return HAL_INVALID_ARGUMENT;
     enum hal_status status = adapter_execution_new(p, request, &setup, &x);
     if (status == HAL_NONE)
-        status = adapter_launch(x, n_wait_for, wait_for, setup.time_left, duration, ret_fence,
-                                ret_info);
+        status =
+            adapter_launch(x, n_wait_for, wait_for, setup.time_left, duration, ret_fence, ret_info);
     adapter_execution_unref(x); /* the launch has its own reference */
     return status;
 }

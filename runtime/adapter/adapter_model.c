@@ -178,10 +178,10 @@ static bool set_extra(struct subgraph *s, uint32_t i)
             api->Model_setOperandSymmPerChannelQuantParams(s->model, index, &channels),
             "Model_setOperandSymmPerChannelQuantParams", "operand %u", i);
     case HAL_EXTRA_EXTENSION:
-        return adapter_ok(&s->b->status,
-                          api->Model_setOperandExtensionData(s->model, index, o->extension,
-                                                             o->extension_length),
-                          "Model_setOperandExtensionData", "operand %u", i);
+        return adapter_ok(
+            &s->b->status,
+            api->Model_setOperandExtensionData(s->model, index, o->extension, o->extension_length),
+            "Model_setOperandExtensionData", "operand %u", i);
     }
     return true;
 }
@@ -197,8 +197,8 @@ static int set_from_pool(struct building *b, const struct subgraph *s, int32_t i
     if (b->m->pool[at->pool])
         return api->Model_setOperandValueFromMemory(s->model, index, b->m->pool[at->pool],
                                                     at->offset, at->length);
-    return api->Model_setOperandValue(
-        s->model, index, (const uint8_t *) pool->address + at->offset, at->length);
+    return api->Model_setOperandValue(s->model, index, (const uint8_t *) pool->address + at->offset,
+                                      at->length);
 }
 
 static bool set_value(struct subgraph *s, uint32_t i)
@@ -224,9 +224,9 @@ static bool set_value(struct subgraph *s, uint32_t i)
                           "Model_setOperandValue", "operand %u", i);
     case HAL_SUBGRAPH:
         value = referenced_model(s->b, at->offset);
-        return value && adapter_ok(status,
-                                   api->Model_setOperandValueFromModel(s->model, index, value),
-                                   "Model_setOperandValueFromModel", "operand %u", i);
+        return value &&
+               adapter_ok(status, api->Model_setOperandValueFromModel(s->model, index, value),
+                          "Model_setOperandValueFromModel", "operand %u", i);
     case HAL_TEMPORARY_VARIABLE:
     case HAL_SUBGRAPH_INPUT:
     case HAL_SUBGRAPH_OUTPUT: break;
@@ -360,8 +360,8 @@ static bool build(struct building *b, bool keep)
     m->n_pools = hal->n_pools;
     b->values = hal->operand_values;
     if (keep && hal->operand_values_length &&
-        !(b->values = arena_copy(m->arena, hal->operand_values,
-                                         (size_t) hal->operand_values_length))) {
+        !(b->values =
+              arena_copy(m->arena, hal->operand_values, (size_t) hal->operand_values_length))) {
         b->status = adapter_fail(HAL_RESOURCE_EXHAUSTED_TRANSIENT, "out of memory for constants");
         return false;
     }
@@ -457,10 +457,10 @@ static enum hal_status ask(struct adapter *a, const struct hal_model *hal, bool 
 
     if (status != HAL_NONE)
         return status;
-    adapter_ok(&status,
-               a->api.Model_getSupportedOperationsForDevices(m.main, a->device, a->n_devices,
-                                                             supported),
-               "Model_getSupportedOperationsForDevices", "%u devices", a->n_devices);
+    adapter_ok(
+        &status,
+        a->api.Model_getSupportedOperationsForDevices(m.main, a->device, a->n_devices, supported),
+        "Model_getSupportedOperationsForDevices", "%u devices", a->n_devices);
     adapter_model_done(a, &m);
     return status;
 }

@@ -49,8 +49,8 @@ static int identify_device(struct adapter *a, struct why *w)
             "%s has no feature level", name);
     snprintf(a->name, sizeof(a->name), "%s", name);
     a->version = version;
-    a->type = type == ANEURALNETWORKS_DEVICE_UNKNOWN ? HAL_DEVICE_OTHER
-                                                     : (enum hal_device_type) type;
+    a->type =
+        type == ANEURALNETWORKS_DEVICE_UNKNOWN ? HAL_DEVICE_OTHER : (enum hal_device_type) type;
     a->base.hal_version = version_of_level(level);
     return 0;
 }
@@ -69,8 +69,7 @@ static void add_row(struct rows *r, int32_t type, struct hal_performance info)
 {
     if (r->n == r->capacity) {
         uint32_t capacity = r->capacity ? r->capacity * 2 : 32;
-        struct hal_operand_performance *more =
-            arena_alloc(r->a->arena, capacity, sizeof(*r->row));
+        struct hal_operand_performance *more = arena_alloc(r->a->arena, capacity, sizeof(*r->row));
         if (!more) {
             r->has_no_memory = true;
             return;
@@ -88,9 +87,9 @@ static void add_row(struct rows *r, int32_t type, struct hal_performance info)
 
 static void add_device_row(SL_ANeuralNetworksOperandPerformanceInfo info, void *rows)
 {
-    add_row(rows, info.operandType,
-            (struct hal_performance){ info.performanceInfo.execTime,
-                                      info.performanceInfo.powerUsage });
+    add_row(
+        rows, info.operandType,
+        (struct hal_performance){ info.performanceInfo.execTime, info.performanceInfo.powerUsage });
 }
 
 static int take_rows(struct adapter *a, const struct rows *r, struct why *w)
@@ -114,15 +113,14 @@ static int runtime_performance(struct adapter *a, struct why *w)
     return take_rows(a, &r, w);
 }
 
-static int device_performance_of(const struct adapter *a, int32_t kind,
-                                 struct hal_performance *ret, struct why *w)
+static int device_performance_of(const struct adapter *a, int32_t kind, struct hal_performance *ret,
+                                 struct why *w)
 {
     SL_ANeuralNetworksPerformanceInfo info = { 0, 0 };
 
     REQUIRE(w,
-            a->api.support->SL_ANeuralNetworksDevice_getPerformanceInfo(a->device[0], kind,
-                                                                       &info) ==
-                ANEURALNETWORKS_NO_ERROR,
+            a->api.support->SL_ANeuralNetworksDevice_getPerformanceInfo(
+                a->device[0], kind, &info) == ANEURALNETWORKS_NO_ERROR,
             "SL_ANeuralNetworksDevice_getPerformanceInfo(%d) fails", kind);
     *ret = (struct hal_performance){ info.execTime, info.powerUsage };
     return 0;
@@ -137,8 +135,8 @@ static int device_performance(struct adapter *a, struct why *w)
                               &c->relaxed_scalar, w));
     TRY(device_performance_of(a, SL_ANEURALNETWORKS_CAPABILITIES_PERFORMANCE_RELAXED_TENSOR,
                               &c->relaxed_tensor, w));
-    TRY(device_performance_of(a, SL_ANEURALNETWORKS_CAPABILITIES_PERFORMANCE_IF,
-                              &c->if_performance, w));
+    TRY(device_performance_of(a, SL_ANEURALNETWORKS_CAPABILITIES_PERFORMANCE_IF, &c->if_performance,
+                              w));
     TRY(device_performance_of(a, SL_ANEURALNETWORKS_CAPABILITIES_PERFORMANCE_WHILE,
                               &c->while_performance, w));
     REQUIRE(w,

@@ -34,9 +34,9 @@ enum hal_status adapter_memory_new(const struct adapter *a, const struct hal_mem
 static enum hal_status take_buffer(struct adapter_execution *x, uint32_t pool, uint32_t token)
 {
     x->buffer[pool] = adapter_buffer_find(x->prepared->adapter, token);
-    return x->buffer[pool] ? HAL_NONE
-                           : adapter_fail(HAL_INVALID_ARGUMENT, "pool %u: no buffer has token %u",
-                                          pool, token);
+    return x->buffer[pool]
+               ? HAL_NONE
+               : adapter_fail(HAL_INVALID_ARGUMENT, "pool %u: no buffer has token %u", pool, token);
 }
 
 /* The memory of each pool that has one in the C API, in order; others are given by address. */
@@ -55,7 +55,8 @@ static enum hal_status make_memories(struct adapter_execution *x, const struct h
         } else if (pool->memory.kind == HAL_MEMORY_ADDRESS) {
             continue;
         } else if (setup->burst && setup->identifiers[i] >= 0) {
-            status = adapter_burst_memory(setup->burst, setup->identifiers[i], &pool->memory, &kept);
+            status =
+                adapter_burst_memory(setup->burst, setup->identifiers[i], &pool->memory, &kept);
             to[i] = kept;
         } else {
             status = adapter_memory_new(x->prepared->adapter, &pool->memory, &x->memory[i]);
@@ -157,11 +158,10 @@ static bool set_input(struct adapter_execution *x, uint32_t i, const struct plac
                       enum hal_status *ret_status)
 {
     const struct api_library *api = &x->prepared->adapter->api;
-    int result = p->memory
-                     ? api->Execution_setInputFromMemory(x->execution, (int32_t) i, p->type,
-                                                         p->memory, p->offset, p->length)
-                     : api->Execution_setInput(x->execution, (int32_t) i, p->type, p->address,
-                                               p->length);
+    int result = p->memory ? api->Execution_setInputFromMemory(x->execution, (int32_t) i, p->type,
+                                                               p->memory, p->offset, p->length)
+                           : api->Execution_setInput(x->execution, (int32_t) i, p->type, p->address,
+                                                     p->length);
 
     return adapter_ok(ret_status, result, "Execution_setInput", "input %u", i);
 }
@@ -176,11 +176,10 @@ static bool set_output(struct adapter_execution *x, uint32_t i, struct place *p,
         p->address = &x->nowhere;
         p->length = sizeof(x->nowhere);
     }
-    int result = p->memory
-                     ? api->Execution_setOutputFromMemory(x->execution, (int32_t) i, p->type,
-                                                          p->memory, p->offset, p->length)
-                     : api->Execution_setOutput(x->execution, (int32_t) i, p->type, p->address,
-                                                p->length);
+    int result = p->memory ? api->Execution_setOutputFromMemory(x->execution, (int32_t) i, p->type,
+                                                                p->memory, p->offset, p->length)
+                           : api->Execution_setOutput(x->execution, (int32_t) i, p->type,
+                                                      p->address, p->length);
     return adapter_ok(ret_status, result, "Execution_setOutput", "output %u", i);
 }
 
@@ -293,8 +292,7 @@ static bool set_up(struct adapter_execution *x, const struct adapter_setup *setu
     const struct hal_execution_config *c = setup->config;
 
     x->measure = c->measure && !a->is_runtime;
-    return adapter_ok(ret_status,
-                      api->Execution_enableInputAndOutputPadding(x->execution, true),
+    return adapter_ok(ret_status, api->Execution_enableInputAndOutputPadding(x->execution, true),
                       "Execution_enableInputAndOutputPadding", "true") &&
            (!setup->is_reusable ||
             adapter_ok(ret_status, api->Execution_setReusable(x->execution, true),
@@ -360,8 +358,7 @@ static enum hal_status check(const struct adapter_prepared *p, const struct hal_
                              const struct hal_execution_config *config, enum hal_version version)
 {
     char text[HAL_TEXT_BYTES];
-    enum hal_status status =
-        hal_validate_request(version, &p->main, request, text, sizeof(text));
+    enum hal_status status = hal_validate_request(version, &p->main, request, text, sizeof(text));
 
     if (status == HAL_NONE)
         status = hal_validate_execution_config(version, config, text, sizeof(text));
@@ -377,10 +374,10 @@ static enum hal_status fill(struct adapter_execution *x, const struct hal_reques
 
     if (!memory)
         return adapter_fail(HAL_RESOURCE_EXHAUSTED_TRANSIENT, "out of memory for an execution");
-    if (adapter_ok(&status,
-                   x->prepared->adapter->api.Execution_create(x->prepared->compilation,
-                                                              &x->execution),
-                   "Execution_create", "a request") &&
+    if (adapter_ok(
+            &status,
+            x->prepared->adapter->api.Execution_create(x->prepared->compilation, &x->execution),
+            "Execution_create", "a request") &&
         set_up(x, setup, &status)) {
         status = make_memories(x, request, setup, memory);
         if (status == HAL_NONE)
