@@ -236,6 +236,7 @@ static int open_api(const char *uri, struct hal_driver **ret_driver, void **ret_
 {
     char path[PATH_MAX];
 
+    REQUIRE(w, uri[3] || strncmp(uri, "sl:", 3) != 0, "expected sl:PATH.so");
     TRY(own_file("libhalcyon_nnapi.so", "runtime", "HALCYON_NNAPI_DRIVER", path, w));
     return library_open(path, uri, ret_driver, ret_library, w);
 }

@@ -340,7 +340,7 @@ START_TEST(uris_open_targets_or_report_why_not)
         { "sim:cpu?fault=none", "unknown fault 'none'" },
         { "lib:x.so", "No such file" },
         { "lib:", "expected lib:PATH.so" },
-        { "sl:x.so", "not supported yet" },
+        { "sl:", "expected sl:PATH.so" },
         { "unix:/run/x", "cannot connect: No such file" },
         { "unix:", "expected unix:PATH" },
         { "null?fault=nan", "unknown target" },

@@ -46,9 +46,11 @@ _halcyon_target() {
         _halcyon_offer "${cur%"$option"}" realtime fault= hal=
         ;;
     lib:*) _halcyon_files lib: ;;
+    sl:*) _halcyon_files sl: ;;
+    rt:*) _halcyon_files rt: ;;
     unix:*) _halcyon_files unix: ;;
     *)
-        _halcyon_offer '' "$(_halcyon_words target)" lib: unix:
+        _halcyon_offer '' "$(_halcyon_words target)" lib: sl: rt: unix:
         [[ $cur == sim:?* && ${#COMPREPLY[@]} -eq 0 ]] && _halcyon_files sim:
         ;;
     esac

@@ -17,7 +17,7 @@ end
 function __halcyon_target
     set -l word (__halcyon_word)
     switch $word
-        case 'lib:*' 'unix:*'
+        case 'lib:*' 'sl:*' 'rt:*' 'unix:*'
             set -l scheme (string replace -r ':.*' ':' -- $word)
             printf "$scheme%s\n" (__fish_complete_path (string replace $scheme '' -- $word))
         case '*'
@@ -32,7 +32,7 @@ function __halcyon_target
                 printf "$before%s\n" fault= hal= realtime
             else
                 __halcyon_words target
-                printf '%s\n' lib: unix:
+                printf '%s\n' lib: sl: rt: unix:
                 if string match -q 'sim:*' -- $word
                     printf 'sim:%s\n' (__fish_complete_path (string replace sim: '' -- $word))
                 end

@@ -25,13 +25,17 @@ _halcyon_target() {
     compadd "$@" -S '' fault= hal=
   elif compset -P 'lib:'; then
     _files -g '*.so'
+  elif compset -P 'sl:'; then
+    _files -g '*.so'
+  elif compset -P 'rt:'; then
+    _files
   elif compset -P 'unix:'; then
     _files
   elif [[ $PREFIX == sim:*[/.]* ]] && compset -P 'sim:'; then
     _files -g '*.toml'
   else
     _halcyon_of target "$@"
-    compadd "$@" -S '' lib: unix:
+    compadd "$@" -S '' lib: sl: rt: unix:
   fi
 }
 

@@ -346,11 +346,11 @@ START_TEST(which_targets_are_isolated)
     static const struct {
         const char *uri;
         bool foreign, all;
-    } cases[] = { { "sim:cpu", false, true },   { "sim:cpu?hal=1.2", false, true },
-                  { "golden", false, false },   { "null", false, false },
-                  { "unix:x", false, false },   { "lib:x.so", true, true },
-                  { "sl:x.so", true, true },    { "sim:cpu?fault=nan", true, true },
-                  { "sim:x.toml", false, true } };
+    } cases[] = { { "sim:cpu", false, true },          { "sim:cpu?hal=1.2", false, true },
+                  { "golden", false, false },          { "null", false, false },
+                  { "unix:x", false, false },          { "lib:x.so", true, true },
+                  { "sl:x.so", true, true },           { "rt:", true, true },
+                  { "sim:cpu?fault=nan", true, true }, { "sim:x.toml", false, true } };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_assert(!target_is_isolated(cases[i].uri, ISOLATE_NONE));
