@@ -203,9 +203,9 @@ static enum hal_status find_operand(const struct roles *r, const struct hal_buff
                             r->n_models);
     const struct adapter_prepared *p =
         (const struct adapter_prepared *) r->models[role->model_index];
-    uint32_t n = is_output ? p->main.n_outputs : p->main.n_inputs;
     if (p->base.methods->configure_burst != adapter_configure_burst || p->adapter != r->a)
         return adapter_fail(HAL_INVALID_ARGUMENT, "a role of a model of another driver");
+    uint32_t n = is_output ? p->main.n_outputs : p->main.n_inputs;
     if (role->io_index >= n)
         return adapter_fail(HAL_INVALID_ARGUMENT, "a role of %s %u of %u",
                             is_output ? "output" : "input", role->io_index, n);
