@@ -223,8 +223,8 @@ static uint32_t tokens_of(ANeuralNetworksModel *m, const struct options *o,
     return r->n;
 }
 
-/* SHA-256, by hashlib of Python, of token, (model 0, operation 0) or (0, 1), "a" or "b", "chosen 1",
- * preference 1 and priority 100. */
+/* SHA-256, by hashlib of Python, of token, (model 0, operation 0) or (0, 1), "a" or "b", "chosen
+ * 1", preference 1 and priority 100. */
 START_TEST(tokens_by_hand)
 {
     static const uint8_t expected[2][HAL_TOKEN_BYTES] = {
