@@ -254,6 +254,22 @@ def check_support_library(root, staged):
     require(printed == "1000008: halcyon-gpu: 0\n", f"a client of the support library: {printed}")
 
 
+def check_targets_of_api(root):
+    """The installed program finds the installed runtime, and tests it and the support library as drivers."""
+    pathlib.Path("add.mod.py").write_text(MODEL_OF_TARGETS)
+    library = next(root.glob("lib/**/libhalcyon_sl.so"))
+    printed = call("env", "HALCYON_DEVICES=sim:gpu,sim:dsp", "halcyon", "run", "add.mod.py", "-q", "-d", "rt:",
+                   "-d", f"sl:{library}", "--db", "targets.db")
+    require(re.search(r"^2 cases in .*: all conforming; 4 elements compared", printed, re.MULTILINE), printed)
+
+
+MODEL_OF_TARGETS = """
+a = Input("a", "TENSOR_FLOAT32", "{2}")
+sum = Output("sum", "TENSOR_FLOAT32", "{2}")
+Example({a: [1.0, 2.0], sum: [2.0, 4.0]}, model=Model().Operation("ADD", a, a, 0).To(sum)).DisableLifeTimeVariation()
+"""
+
+
 def check_man_page(page):
     require(page.read_text() == call("halcyon", "help", "--man"),
             f"{page} differs from halcyon help --man")
@@ -341,7 +357,8 @@ def use(task):
                           PWD=str(folder))
         check_linking(root / "bin/halcyon", task["trees"])
         check_linking(root / "libexec/halcyon/halcyon-driver-host", task["trees"])
-        for library in ("libneuralnetworks.so", "libhalcyon_sl.so"):
+        check_linking(root / "libexec/halcyon/libhalcyon_nnapi.so", task["trees"])
+        for library in ("libneuralnetworks.so", "libhalcyon_sl.so", "libnativewindow.so"):
             check_linking(next(root.glob(f"lib/**/{library}")), task["trees"])
         check_program(task["version"], task["models"])
         check_profiles(root / "share")
@@ -349,6 +366,7 @@ def use(task):
         check_pkg_config(root, staged=number == 0)
         check_application(root, staged=number == 0)
         check_support_library(root, staged=number == 0)
+        check_targets_of_api(root)
         check_man_page(root / "share/man/man1/halcyon.1")
         check_completion(root / "share")
         check_docs(root / "share/doc/halcyon")

@@ -73,11 +73,7 @@ static struct tensor *outputs_in(const struct conform_judge *j, const struct con
 
     for (uint32_t i = 0; i < n_outputs(j); i++) {
         t[i].data = conform_request_value(r, &r->outputs[i]);
-        if (r->result.n_shapes == n_outputs(j)) {
-            const struct hal_output_shape *s = &r->result.shapes[i];
-            t[i].shape.rank = s->n_dims < MAX_RANK ? s->n_dims : MAX_RANK;
-            memcpy(t[i].shape.dim, s->dims, t[i].shape.rank * sizeof *s->dims);
-        }
+        conform_reported_shape(r, i, &t[i].shape);
     }
     return t;
 }

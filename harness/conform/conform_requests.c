@@ -272,6 +272,15 @@ bool conform_result_is_empty(const struct hal_result *r)
     return !r->n_shapes && r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME;
 }
 
+void conform_reported_shape(const struct conform_request *r, uint32_t i, struct shape *s)
+{
+    if (r->result.n_shapes != r->hal.n_outputs)
+        return;
+    const struct hal_output_shape *reported = &r->result.shapes[i];
+    s->rank = reported->n_dims < MAX_RANK ? reported->n_dims : MAX_RANK;
+    memcpy(s->dim, reported->dims, s->rank * sizeof *s->dim);
+}
+
 bool conform_outputs_are(const struct conform_request *r, const struct tensor *expected)
 {
     bool ok = true;

@@ -69,6 +69,9 @@ bool conform_can_run(struct conform *c, const struct hal_prepared_model *p,
  * HAL_OUTPUT_INSUFFICIENT_SIZE. */
 bool conform_result_is_empty(const struct hal_result *r);
 
+/* The shape that was reported for output i; without shapes *s stays as it is. */
+void conform_reported_shape(const struct conform_request *r, uint32_t i, struct shape *s);
+
 /* Whether the outputs contain these values, bit for bit. */
 bool conform_outputs_are(const struct conform_request *r, const struct tensor *expected);
 
