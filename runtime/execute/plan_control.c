@@ -70,6 +70,18 @@ static void alias(struct plan_run *r, uint32_t to_source, const uint32_t *to, ui
         *location_of(r, to_source, to[i]) = *location_of(r, from_source, from[i]);
 }
 
+/* Outputs of a branch are outputs of the main model where those of its IF are. */
+static void alias_outputs(struct plan_run *r, uint32_t branch, uint32_t outer,
+                          const struct operation *o)
+{
+    const struct graph *g = plan_graph(r->plan, branch);
+
+    alias(r, branch, g->output, outer, o->out, g->n_outputs);
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        r->main_output[plan_operand(r->plan, branch, g->output[i])] =
+            r->main_output[plan_operand(r->plan, outer, o->out[i])];
+}
+
 /* The inputs that an IF or WHILE hands to a part. */
 static const uint32_t *outer_inputs(const struct operation *o, const struct graph *part)
 {
@@ -87,7 +99,7 @@ int plan_branch(struct plan_run *r, uint32_t at, uint32_t *ret_next)
     const uint32_t source = is_true ? s->first_source : s->second_source;
     const struct graph *branch = plan_graph(r->plan, source);
     alias(r, source, branch->input, s->source, outer_inputs(o, branch), branch->n_inputs);
-    alias(r, source, branch->output, s->source, o->out, branch->n_outputs);
+    alias_outputs(r, source, s->source, o);
     *ret_next = is_true ? s->first_part : s->second_part;
     return ANEURALNETWORKS_NO_ERROR;
 }

@@ -62,7 +62,7 @@ static bool allocate(struct plan_run *r)
     const struct graph *g = plan_graph(p, 0);
 
     r->location = arena_alloc(r->arena, p->n_operands, sizeof(*r->location));
-    r->main_output = arena_alloc(r->arena, g->n_operands, sizeof(*r->main_output));
+    r->main_output = arena_alloc(r->arena, p->n_operands, sizeof(*r->main_output));
     r->shape = arena_alloc(r->arena, g->n_outputs, sizeof(*r->shape));
     r->step = arena_alloc(r->arena, p->partition.n_steps, sizeof(*r->step));
     if (!r->location || !r->main_output || !r->shape || !r->step)

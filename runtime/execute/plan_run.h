@@ -34,7 +34,8 @@ struct plan_run {
     struct arena *arena;              /* owns this and what it points to, except memories */
     ANeuralNetworksMemory *temporary; /* those of known size; NULL: none */
     struct argument *location;        /* by plan_operand(): the value, or room for it */
-    uint32_t *main_output;            /* by operand of the main graph: 1 + index; 0: no output */
+    uint32_t *main_output;            /* by plan_operand(): 1 + index of the main output that is
+                                         computed there; 0: none */
     struct hal_output_shape *shape;   /* of the main outputs, as far as they are known */
     struct step_run *step;
 

@@ -117,8 +117,9 @@ static void note_main_shapes(struct plan_run *r, const struct plan_step *s,
 {
     for (uint32_t i = 0; i < s->n_outputs; i++) {
         const struct source_operand *o = &s->output[i].operand;
-        if (o->source == 0 && r->main_output[o->operand])
-            r->shape[r->main_output[o->operand] - 1] = shape[i];
+        const uint32_t main_output = r->main_output[plan_operand(r->plan, o->source, o->operand)];
+        if (main_output)
+            r->shape[main_output - 1] = shape[i];
     }
 }
 

@@ -102,6 +102,24 @@ START_TEST(branches_on_two)
 }
 END_TEST
 
+/* A driver reports the output of a branch as too small: it is that of the model. */
+START_TEST(branch_output_too_small)
+{
+    struct branches s;
+    uint32_t n = 0;
+
+    use_devices("%c?name=a&ops=0.0&fault=small.1,%c?name=b&ops=0.1");
+    branches_init(&s);
+    condition = 1;
+    ANeuralNetworksExecution *e = job_execution(&s.job);
+    EXPECT(ANeuralNetworksExecution_compute(e), OUTPUT_INSUFFICIENT_SIZE);
+    EXPECT(ANeuralNetworksExecution_getOutputOperandDimensions(e, 0, &n), OUTPUT_INSUFFICIENT_SIZE);
+    ck_assert_uint_eq(n, 2);
+    ANeuralNetworksExecution_free(e);
+    branches_done(&s);
+}
+END_TEST
+
 /* ---- WHILE */
 
 /* Whether n is below the limit. */
@@ -620,6 +638,7 @@ Suite *api_control_suite(void)
 
     tcase_add_test(branches, branches_on_one);
     tcase_add_test(branches, branches_on_two);
+    tcase_add_test(branches, branch_output_too_small);
     tcase_add_loop_test(loops_case, loops, 0, 3);
     tcase_add_loop_test(loops_case, loops_without_end, 0, 2);
     tcase_add_test(loops_case, branches_in_loops);
