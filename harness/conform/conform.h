@@ -160,6 +160,9 @@ struct conform_state {
     int (*open)(void *user, struct hal_driver **ret_driver, bool *ret_is_remote, struct why *w);
     void (*keep_alive)(void *user); /* called with every check; may be NULL */
     void *user;
+    /* The target has a failing execution repeated on the reference, also for want of resources:
+     * results may then be those of either.  Like the two functions, set before conform_begin(). */
+    bool may_fall_back;
     struct conform_progress *progress;
     struct conform_result *result;
     unsigned unsupported; /* models of this rule that the driver does not support */

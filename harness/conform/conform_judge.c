@@ -95,6 +95,21 @@ bool conform_judge_agrees(struct conform_judge *j, const struct conform_request 
     return !is_decided(&result) || result.verdict == VERDICT_PASS;
 }
 
+bool conform_judge_beside(struct conform *c, const struct conform_model *m,
+                          const struct conform_request *r, const struct tensor *alone)
+{
+    struct conform_judge j;
+
+    if (conform_outputs_are(r, alone))
+        return true;
+    if (!c->state->may_fall_back)
+        return false;
+    conform_judge_init(&j, m);
+    bool agrees = conform_judge_agrees(&j, r);
+    conform_judge_done(&j);
+    return agrees;
+}
+
 bool conform_judge_values(struct conform *c, struct conform_judge *j, void *const *value,
                           const char *kind)
 {

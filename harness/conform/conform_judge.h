@@ -20,6 +20,12 @@ bool conform_judge(struct conform *c, struct conform_judge *j, const struct conf
                    const char *kind);
 /* The same without a check. */
 bool conform_judge_agrees(struct conform_judge *j, const struct conform_request *r);
+/* Whether the outputs of a request that has succeeded beside other executions are those that it has
+ * alone.  Where the target falls back (struct conform_state), a device that is short of resources
+ * leaves steps to the reference, so that all results within the judge's bounds are right.  From any
+ * thread. */
+bool conform_judge_beside(struct conform *c, const struct conform_model *m,
+                          const struct conform_request *r, const struct tensor *alone);
 /* As conform_judge() for output values at these addresses, of the shapes that the reference has. */
 bool conform_judge_values(struct conform *c, struct conform_judge *j, void *const *value,
                           const char *kind);

@@ -5,8 +5,8 @@
 
 #include "harness/conform/conform.h"
 
-/* Opens the driver for rules at that version (0: the driver's own).  *s holds open, keep_alive and
- * user. */
+/* Opens the driver for rules at that version (0: the driver's own).  *s holds open, keep_alive,
+ * user and may_fall_back. */
 int conform_begin(struct conform *c, struct conform_state *s, enum hal_version version,
                   struct why *w);
 /* Checks a rule that applies; then, that the driver answers as before its first rule, is available,

@@ -37,6 +37,15 @@ static int open_target(void *user, struct hal_driver **ret_driver, bool *ret_is_
     return 0;
 }
 
+/* The runtime's property (docs/runtime.md): 1 or not set: with fallback. */
+static bool falls_back(const char *uri)
+{
+    const char *partition = getenv("HALCYON_DEBUG_NN_PARTITION");
+
+    return strncmp(uri, "rt:", 3) == 0 &&
+           (!partition || !*partition || strcmp(partition, "1") == 0);
+}
+
 /* With every check.  A process that a driver forks inside of a call, and in which the call returns,
  * ends here. */
 static void keep_alive(void *user)
@@ -74,7 +83,10 @@ int conform_worker_start(void *user, void **ret_state, struct why *w)
         return why_no_memory(w);
     k->work = user;
     k->pid = getpid();
-    k->state = (struct conform_state){ .open = open_target, .keep_alive = keep_alive, .user = k };
+    k->state = (struct conform_state){ .open = open_target,
+                                       .keep_alive = keep_alive,
+                                       .user = k,
+                                       .may_fall_back = falls_back(k->work->uri) };
     *ret_state = k;
     return contain(k->work, w);
 }
