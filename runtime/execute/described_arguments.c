@@ -5,6 +5,7 @@
 
 #include "runtime/base/failure.h"
 #include "runtime/domain/memory_desc.h"
+#include "runtime/execute/on_driver.h"
 
 #define LOG_TAG "ExecutionBuilder"
 
@@ -40,6 +41,9 @@ int described_inputs_check(ANeuralNetworksExecution *e)
                         i, shape_text(&shape, actual), shape_text(&a->shape, expected));
         if (!shape_equal(&shape, &a->shape)) {
             a->shape = shape;
+            /* the driver's execution has the request with the other shape */
+            reusable_execution_free(e->reusable);
+            e->reusable = NULL;
             driver_request_done(&e->request);
         }
     }

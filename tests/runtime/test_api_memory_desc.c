@@ -262,6 +262,53 @@ START_TEST(executions_need_contents)
 }
 END_TEST
 
+/* An input whose shape is that of the contents; the contents change between the computations. */
+START_TEST(contents_of_other_shapes)
+{
+    const float five[] = { 1, 2, 3, 4, 5 };
+    const uint32_t one = 1;
+    const ANeuralNetworksOperandType scalar = { ANEURALNETWORKS_TENSOR_FLOAT32, 1, &one, 0, 0 };
+
+    use_devices(configured[_i]);
+    ANeuralNetworksModel *any = add_model(0), *models[] = { add_model(3), add_model(5) };
+    ANeuralNetworksCompilation *c = compile_on(any, device_at(0)), *of[2];
+    ANeuralNetworksMemory *x = memory_for(c, INPUT, 0), *source[2];
+    for (int i = 0; i < 2; i++) {
+        of[i] = compile_on(models[i], device_at(0));
+        source[i] = memory_for(of[i], INPUT, 0);
+        ANeuralNetworksMemory *host = host_memory(five, i ? 5 : 3, NULL);
+        OK(ANeuralNetworksMemory_copy(host, source[i]));
+        ANeuralNetworksMemory_free(host);
+    }
+    ANeuralNetworksExecution *e;
+    float out[8];
+    OK(ANeuralNetworksExecution_create(c, &e));
+    OK(ANeuralNetworksExecution_setReusable(e, true));
+    OK(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, x, 0, 0));
+    OK(ANeuralNetworksExecution_setInput(e, 1, &scalar, b, sizeof *b));
+    OK(ANeuralNetworksExecution_setOutput(e, 0, NULL, out, sizeof out));
+    for (int i = 0; i < 4; i++) {
+        const uint32_t n = i % 2 ? 5 : 3;
+        uint32_t dimension;
+        OK(ANeuralNetworksMemory_copy(source[i % 2], x));
+        OK(ANeuralNetworksExecution_compute(e));
+        OK(ANeuralNetworksExecution_getOutputOperandDimensions(e, 0, &dimension));
+        ck_assert_uint_eq(dimension, n);
+        for (uint32_t k = 0; k < n; k++)
+            ck_assert_float_eq(out[k], five[k] + b[0]);
+    }
+    ANeuralNetworksExecution_free(e);
+    ANeuralNetworksMemory_free(x);
+    for (int i = 0; i < 2; i++) {
+        ANeuralNetworksMemory_free(source[i]);
+        ANeuralNetworksCompilation_free(of[i]);
+        ANeuralNetworksModel_free(models[i]);
+    }
+    ANeuralNetworksCompilation_free(c);
+    ANeuralNetworksModel_free(any);
+}
+END_TEST
+
 Suite *api_memory_desc_suite(void);
 Suite *api_memory_desc_suite(void)
 {
@@ -273,5 +320,7 @@ Suite *api_memory_desc_suite(void)
     tcase_add_test(contents, values_arrive_by_fallback);
     tcase_add_loop_test(contents, copies_are_checked, 0, CONFIGURED);
     tcase_add_loop_test(contents, executions_need_contents, 0, CONFIGURED);
+    /* the reference allocates no memory of unknown size */
+    tcase_add_loop_test(contents, contents_of_other_shapes, 1, CONFIGURED);
     return make_suite("api_memory_desc", descriptors, contents, NULL);
 }
