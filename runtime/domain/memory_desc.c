@@ -78,7 +78,7 @@ static int check_operand(const ANeuralNetworksMemoryDesc *d, const struct operan
     if (d->n_roles && !tensor_same_quant(t, first))
         return FAIL(BAD_DATA,
                     "scale, zero point or extension data differ from those of the first role");
-    if (!dtype_info[t->dtype].tensor && d->operand.shape.rank)
+    if (!operand_type_is_tensor(t, o->foreign) && d->operand.shape.rank)
         return FAIL(BAD_DATA, "dimensions are set, but the role is that of a scalar");
     *ret_shape = d->operand.shape;
     if (!shape_merge(ret_shape, &t->shape))
@@ -126,7 +126,7 @@ int memory_desc_set_dimensions(ANeuralNetworksMemoryDesc *d, uint32_t rank,
 
     if (d->is_finished)
         return FAIL(BAD_STATE, "the descriptor is finished");
-    if (rank && d->n_roles && !dtype_info[d->operand.dtype].tensor)
+    if (rank && d->n_roles && !operand_type_is_tensor(&d->operand, d->foreign))
         return FAIL(BAD_DATA, "%u dimensions, but the roles are those of scalars", rank);
     if (rank > MAX_RANK)
         return FAIL(BAD_DATA, "%u dimensions, at most %d are supported", rank, MAX_RANK);

@@ -1,10 +1,11 @@
 #include "runtime/model/known_sizes.h"
 
 #include "golden/model/op.h"
+#include "runtime/model/runtime_model.h"
 
 bool operand_size_known(const struct operand *o)
 {
-    return !dtype_info[o->tensor.dtype].tensor || shape_known(&o->tensor.shape);
+    return !operand_type_is_tensor(&o->tensor, o->foreign) || shape_known(&o->tensor.shape);
 }
 
 bool operation_has_subgraphs(const struct operation *o)

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/include/NeuralNetworksOEM.h"
 #include "tests/runtime/nnapi_client.h"
 #include "tests/support/check_main.h"
 
@@ -134,6 +135,36 @@ START_TEST(roles_are_checked)
     ANeuralNetworksModel_free(one);
     ANeuralNetworksModel_free(four);
     ANeuralNetworksModel_free(three);
+}
+END_TEST
+
+/* A scalar of an OEM type is one like any other. */
+START_TEST(dimensions_of_a_vendors_scalar)
+{
+    const uint32_t four = 4, in = 0, out = 1;
+    const ANeuralNetworksOperandType scalar = { ANEURALNETWORKS_OEM_SCALAR, 0, NULL, 0, 0 },
+                                     tensor = { ANEURALNETWORKS_TENSOR_OEM_BYTE, 1, &four, 0, 0 };
+    ANeuralNetworksMemoryDesc *d = new_desc();
+    ANeuralNetworksModel *m;
+
+    use_devices("%s");
+    OK(ANeuralNetworksModel_create(&m));
+    OK(ANeuralNetworksModel_addOperand(m, &scalar));
+    OK(ANeuralNetworksModel_addOperand(m, &tensor));
+    OK(ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_OEM_OPERATION, 1, &in, 1, &out));
+    OK(ANeuralNetworksModel_identifyInputsAndOutputs(m, 1, &in, 1, &out));
+    OK(ANeuralNetworksModel_finish(m));
+    ANeuralNetworksCompilation *c = compile_on(m, device_at(0));
+    OK(ANeuralNetworksMemoryDesc_setDimensions(d, 1, &four));
+    EXPECT(add_role(d, c, INPUT, 0, 1), BAD_DATA);
+    ANeuralNetworksMemoryDesc_free(d);
+    d = new_desc();
+    OK(add_role(d, c, INPUT, 0, 1));
+    EXPECT(ANeuralNetworksMemoryDesc_setDimensions(d, 1, &four), BAD_DATA);
+    OK(ANeuralNetworksMemoryDesc_setDimensions(d, 0, NULL));
+    ANeuralNetworksMemoryDesc_free(d);
+    ANeuralNetworksCompilation_free(c);
+    ANeuralNetworksModel_free(m);
 }
 END_TEST
 
@@ -316,6 +347,7 @@ Suite *api_memory_desc_suite(void)
 
     tcase_add_test(descriptors, null_arguments);
     tcase_add_test(descriptors, roles_are_checked);
+    tcase_add_test(descriptors, dimensions_of_a_vendors_scalar);
     tcase_add_loop_test(contents, values_arrive, 0, CONFIGURED);
     tcase_add_test(contents, values_arrive_by_fallback);
     tcase_add_loop_test(contents, copies_are_checked, 0, CONFIGURED);
