@@ -24,7 +24,7 @@ struct subgraph {
     int32_t *code; /* type in the C API */
 };
 
-enum { NO_INDEX = UINT32_MAX };
+#define NO_INDEX UINT32_MAX
 
 static void *allocate(struct building *b, size_t n, size_t size)
 {
