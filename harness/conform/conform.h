@@ -160,8 +160,9 @@ struct conform_state {
     int (*open)(void *user, struct hal_driver **ret_driver, bool *ret_is_remote, struct why *w);
     void (*keep_alive)(void *user); /* called with every check; may be NULL */
     void *user;
-    /* The target has a failing execution repeated on the reference, also for want of resources:
-     * results may then be those of either.  Like the two functions, set before conform_begin(). */
+    /* When an execution fails, also because the device is busy, the target computes it with the
+     * reference instead: results may be the device's or the reference's.  Like the two functions,
+     * set before conform_begin(). */
     bool may_fall_back;
     struct conform_progress *progress;
     struct conform_result *result;

@@ -1,5 +1,6 @@
 /* The driver itself: opening, properties, the table of methods. */
 #include "runtime/adapter/adapter.h"
+#include "runtime/base/result_name.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -51,7 +52,7 @@ bool adapter_ok(enum hal_status *ret_status, int result, const char *function, c
     vsnprintf(what, sizeof(what), fmt, ap);
     va_end(ap);
     *ret_status = adapter_fail(adapter_status(result), "ANeuralNetworks%s (%s) returns %s",
-                               function, what, api_result_name(result));
+                               function, what, result_name(result));
     return false;
 }
 
@@ -142,8 +143,8 @@ static enum hal_device_status get_status(struct hal_driver *self)
     return HAL_DEVICE_AVAILABLE;
 }
 
-/* The library stays loaded.  What has not ended is abandoned: waiting for it could take for ever.
- */
+/* Does not wait for executions that have not ended, since a device may never end them: their memory
+ * is not freed.  The library stays loaded. */
 static void close_adapter(struct hal_driver *self)
 {
     struct adapter *a = (struct adapter *) self;

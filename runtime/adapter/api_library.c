@@ -75,27 +75,3 @@ int api_library_support(const char *path, struct api_library *ret_api, struct wh
     }
     return 0;
 }
-
-const char *api_result_name(int result)
-{
-    static const char *const names[] = {
-        [ANEURALNETWORKS_NO_ERROR] = "NO_ERROR",
-        [ANEURALNETWORKS_OUT_OF_MEMORY] = "OUT_OF_MEMORY",
-        [ANEURALNETWORKS_INCOMPLETE] = "INCOMPLETE",
-        [ANEURALNETWORKS_UNEXPECTED_NULL] = "UNEXPECTED_NULL",
-        [ANEURALNETWORKS_BAD_DATA] = "BAD_DATA",
-        [ANEURALNETWORKS_OP_FAILED] = "OP_FAILED",
-        [ANEURALNETWORKS_BAD_STATE] = "BAD_STATE",
-        [ANEURALNETWORKS_UNMAPPABLE] = "UNMAPPABLE",
-        [ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE] = "OUTPUT_INSUFFICIENT_SIZE",
-        [ANEURALNETWORKS_UNAVAILABLE_DEVICE] = "UNAVAILABLE_DEVICE",
-        [ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT] = "MISSED_DEADLINE_TRANSIENT",
-        [ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
-        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
-        [ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
-        [ANEURALNETWORKS_DEAD_OBJECT] = "DEAD_OBJECT",
-    };
-    bool is_known = result >= 0 && (size_t) result < sizeof(names) / sizeof(*names);
-
-    return is_known ? names[result] : "an unknown result";
-}

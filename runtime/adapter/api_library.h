@@ -90,7 +90,4 @@ struct api_library {
 int api_library_runtime(const char *path, struct api_library *ret_api, struct why *w);
 int api_library_support(const char *path, struct api_library *ret_api, struct why *w);
 
-/* "BAD_DATA"; "an unknown result" for a number that is no ResultCode. */
-const char *api_result_name(int result);
-
 #endif

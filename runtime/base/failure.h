@@ -9,6 +9,7 @@
 #define RUNTIME_FAILURE_H
 
 #include "golden/base/logging.h"
+#include "runtime/base/result_name.h"
 #include "runtime/include/NeuralNetworksTypes.h"
 
 /* The function of the API that this thread executes, for the log; NULL: none. */
@@ -35,8 +36,5 @@ int fail_because(const char *tag, const struct why *w);
         if (pass_result != ANEURALNETWORKS_NO_ERROR)                                               \
             return pass_result;                                                                    \
     } while (0)
-
-/* "BAD_DATA"; "?" for a number that is no ResultCode. */
-const char *result_name(int code);
 
 #endif

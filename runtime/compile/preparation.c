@@ -63,8 +63,8 @@ static int result_of_end(const ANeuralNetworksDevice *d, const struct client_end
                      e->violation[0] ? e->violation : e->failure_text);
 }
 
-/* Why a prepared model cannot be used for the graph; NULL: it can.  A prepared model that was
- * restored may be another one: whoever can write to the folder may have put it there. */
+/* Why a prepared model cannot be used for the graph; NULL: it can.  One that was
+ * restored from cache files may be of another model, since other programs can write these files. */
 static const char *misfit_of(const struct hal_prepared_model *p, const struct graph *g)
 {
     if (!p->methods || !p->methods->release)

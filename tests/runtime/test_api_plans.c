@@ -42,7 +42,8 @@ static void check_simple(const struct client_job *j)
     expect_floats(j->output[0], 111, 178);
 }
 
-/* 14: the driver has the OEM operation, and does not prepare it: nobody else can.  _i: mode. */
+/* Scenario 14: the only device that supports the OEM operation fails to prepare it, and the
+ * reference does not support it.  _i: mode. */
 START_TEST(oem_operation_is_not_prepared)
 {
     const ANeuralNetworksDevice *d;
