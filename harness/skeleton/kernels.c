@@ -69,15 +69,7 @@ void put_float(const struct operand *o, size_t at, float x)
     memcpy(o->data + at * sizeof(x), &x, sizeof(x));
 }
 
-/* ---- ADD: inputs a and b, broadcast against each other, and the activation */
-
-static bool add_supports(const struct arguments *a)
-{
-    int32_t activation;
-
-    return a->in[0]->type == HAL_TYPE_TENSOR_FLOAT32 && read_constant(a, 2, 0, &activation) &&
-           activation >= 0 && activation <= 3;
-}
+/* ---- operations with two inputs that are broadcast against each other */
 
 /* Dimension d, counted from the last one. */
 static uint32_t dim_from_end(const struct operand *o, uint32_t d)
@@ -85,7 +77,7 @@ static uint32_t dim_from_end(const struct operand *o, uint32_t d)
     return d < o->n_dims ? o->dims[o->n_dims - 1 - d] : 1;
 }
 
-static bool add_shape(struct arguments *a)
+bool broadcast_shape(struct arguments *a)
 {
     const struct operand *x = a->in[0], *y = a->in[1];
     struct operand *out = a->out[0];
@@ -102,8 +94,7 @@ static bool add_shape(struct arguments *a)
     return true;
 }
 
-/* The element of an input that belongs to element `at` of the output. */
-static size_t add_index(const struct operand *in, const struct operand *out, size_t at)
+size_t broadcast_index(const struct operand *in, const struct operand *out, size_t at)
 {
     size_t index = 0, stride = 1;
 
@@ -116,6 +107,16 @@ static size_t add_index(const struct operand *in, const struct operand *out, siz
     return index;
 }
 
+/* ---- ADD: inputs a and b, broadcast against each other, and the activation */
+
+static bool add_supports(const struct arguments *a)
+{
+    int32_t activation;
+
+    return a->in[0]->type == HAL_TYPE_TENSOR_FLOAT32 && read_constant(a, 2, 0, &activation) &&
+           activation >= 0 && activation <= 3;
+}
+
 static void add_run(const struct arguments *a)
 {
     const struct operand *out = a->out[0];
@@ -125,8 +126,8 @@ static void add_run(const struct arguments *a)
     read_constant(a, 2, 0, &activation);
     for (size_t i = 0; i < n; i++)
         put_float(out, i,
-                  activate(get_float(a->in[0], add_index(a->in[0], out, i)) +
-                               get_float(a->in[1], add_index(a->in[1], out, i)),
+                  activate(get_float(a->in[0], broadcast_index(a->in[0], out, i)) +
+                               get_float(a->in[1], broadcast_index(a->in[1], out, i)),
                            activation));
 }
 
@@ -214,7 +215,7 @@ static void svdf_run(const struct arguments *a)
 
 /* Fill in: a row for each form of each operation. */
 static const struct kernel kernels[] = {
-    { HAL_OP_ADD, 3, 1, 0, add_supports, add_shape, add_run },
+    { HAL_OP_ADD, 3, 1, 0, add_supports, broadcast_shape, add_run },
     { HAL_OP_SVDF, 7, 2, 1u << SVDF_BIAS, svdf_supports, svdf_shape, svdf_run },
     { HAL_OP_CONV_2D, 7, 1, 0, conv_2d_supports, conv_2d_shape, conv_2d_run },
     { HAL_OP_CONV_2D, 8, 1, 1u << 7, conv_2d_supports, conv_2d_shape, conv_2d_run },

@@ -63,4 +63,9 @@ float activate(float x, int32_t activation); /* 0 none, 1 RELU, 2 RELU1, 3 RELU6
 float get_float(const struct operand *o, size_t at);
 void put_float(const struct operand *o, size_t at, float x);
 
+/* The shape of output 0, to which inputs 0 and 1 are broadcast.  False: they do not fit. */
+bool broadcast_shape(struct arguments *a);
+/* The element of such an input that belongs to element `at` of the output. */
+size_t broadcast_index(const struct operand *in, const struct operand *out, size_t at);
+
 #endif
