@@ -7,6 +7,10 @@
 static const struct help_row environment[] = {
     { "HALCYON_VLOG", "log tags, used if --vlog is not given" },
     { "ANDROID_LOG_TAGS", "filter of log lines, in the format of logcat: TAG:PRIORITY ..." },
+    { "HALCYON_DEVICES", "the targets below rt:, separated by commas" },
+    { "HALCYON_DEBUG_NN_PARTITION",
+      "below rt:, 0: all on the reference, 1: with it as fallback, 2: without" },
+    { "HALCYON_GDB", "the debugger of --gdb, called as PATH -q -p PID" },
     { NULL, NULL },
 };
 
@@ -20,6 +24,15 @@ static const struct help_row files[] = {
     { "include/halcyon/hal_validate.h", "the checks that drivers make of their arguments" },
     { "share/pkgconfig/halcyon.pc", "the paths of these, for pkg-config" },
     { "share/doc/halcyon/", "README.md and, in docs/, the manual" },
+    { NULL, NULL },
+};
+
+static const struct help_row examples[] = {
+    { "halcyon random -d lib:./npu.so --count 1000", "random graphs on a driver" },
+    { "halcyon conform -d lib:./npu.so", "the rules of the HAL contract" },
+    { "halcyon run model.tflite -d sim:gpu -d sim:dsp", "a model on two simulated devices" },
+    { "halcyon explain CASE -d lib:./npu.so", "what the driver computed instead" },
+    { "halcyon random --failed last", "the cases that failed in the last run" },
     { NULL, NULL },
 };
 
@@ -162,6 +175,8 @@ void man_page_print(FILE *to)
     put_macro(to, "SH", "FILES");
     put_paragraph(to, "All but the first are below the prefix of the installation.");
     put_rows(to, files);
+    put_macro(to, "SH", "EXAMPLES");
+    put_rows(to, examples);
     put_macro(to, "SH", "SEE ALSO");
     fputs(".BR pkg\\-config (1),\n.BR sqlite3 (1)\n", to);
 }
