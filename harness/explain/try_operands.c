@@ -13,12 +13,14 @@ static bool is_tensor(const struct variant *v, uint32_t arg)
            dtype_info[v->s->arg[arg]->dtype].tensor && tensor_count(v->s->arg[arg]);
 }
 
-/* The weights of an operation that has them: the role filter or weights. */
+/* The weights of an operation that has them: the role filter or weights; -1: it has none, or they
+ * are omitted (LSH_PROJECTION). */
 static int weights_of(const struct variant *v)
 {
-    const int filter = subject_arg(v->s, "filter");
+    const int filter = subject_arg(v->s, "filter"),
+              arg = filter >= 0 ? filter : subject_arg(v->s, "weights");
 
-    return filter >= 0 ? filter : subject_arg(v->s, "weights");
+    return arg >= 0 && is_tensor(v, (uint32_t) arg) ? arg : -1;
 }
 
 static void note_role(struct variant *v, uint32_t arg)

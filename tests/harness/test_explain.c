@@ -97,6 +97,25 @@ START_TEST(a_right_driver_has_none)
 }
 END_TEST
 
+/* LSH_PROJECTION's weights may be omitted: no hypothesis about weights may read them. */
+START_TEST(omitted_weights_have_no_hypothesis)
+{
+    static const struct mistake omitted = { "omitted",
+                                            { .op = "LSH_PROJECTION",
+                                              .in = { "F32[2,1]: 1 2", "F32[3]: 1 2 3",
+                                                      "none F32[3]:", "INT32: 3" },
+                                              .out = "I32[2]: 90 91" } };
+    struct hypothesis_results f;
+    struct why w;
+
+    begin(&omitted, false);
+    ck_assert_uint_gt(s.n_wrong, 0);
+    ck_assert_int_eq(hypotheses_try(&s, NULL, &f, &w), 0);
+    ck_assert(!has(&f, "weights-zero-point") && !has(&f, "weights-flipped"));
+    end();
+}
+END_TEST
+
 START_TEST(every_hypothesis_has_a_mistake)
 {
     const struct hypothesis *h;
@@ -250,6 +269,7 @@ Suite *explain_suite(void)
     tcase_add_loop_test(t, similar_cases_decide, 0, COUNT(ties));
     tcase_add_test(t, every_hypothesis_has_a_mistake);
     tcase_add_test(t, a_right_driver_has_none);
+    tcase_add_test(t, omitted_weights_have_no_hypothesis);
     tcase_add_test(t, terms_sum_to_the_result);
     tcase_add_loop_test(t, patterns_are_described, 0, COUNT(patterns));
     return make_suite("explain", t, NULL);
