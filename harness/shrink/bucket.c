@@ -5,9 +5,10 @@
 
 #include "golden/ops/shared/kin.h"
 
-/* How many kinds of operations must share a hypothesis or an attribute, or how many operations of
- * at least two kinds; and how many kinds, if they share only that the plainest case fails. */
-enum { SHARED_BY_KINDS = 3, SHARED_BY_OPERATIONS = 5, PLAIN_KINDS = 5 };
+/* How many kinds of operations must share a hypothesis, an attribute or a breach of the contract,
+ * or how many operations of at least two kinds; how many kinds, if they share only that the
+ * plainest case fails; and from how many kinds on a bucket takes what nothing else explains. */
+enum { SHARED_BY_KINDS = 3, SHARED_BY_OPERATIONS = 5, PLAIN_KINDS = 5, WIDE_KINDS = 6 };
 
 /* ---- the structure of one case */
 
@@ -152,8 +153,9 @@ static void join(struct bucket_member *m, uint32_t n, uint32_t a, uint32_t b)
             m[i].bucket = first;
 }
 
+/* Different ones, as far as they can decide something. */
 struct codes {
-    int32_t code[SHARED_BY_OPERATIONS];
+    int32_t code[64];
     int n;
 };
 
@@ -204,6 +206,61 @@ static void join_plain(struct bucket_member *m, uint32_t n, uint32_t at)
             join(m, n, i, at);
 }
 
+static bool breaks_contract_alike(const struct bucket_member *a, const struct bucket_member *b)
+{
+    const char *wrong_values = verdict_name[VERDICT_FAIL];
+    return a->target == b->target && !strcmp(a->symptom->failure, b->symptom->failure) &&
+           strncmp(a->symptom->failure, wrong_values, strlen(wrong_values)) != 0;
+}
+
+/* The members that break the same rule of the HAL as member `at` does, if several kinds of
+ * operations do: what answers for a driver is mostly not part of its operations. */
+static void join_breaches(struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    struct codes kinds = { .n = 0 };
+    for (uint32_t i = 0; i < n; i++)
+        if (breaks_contract_alike(&m[i], &m[at]) && m[i].symptom->code >= 0)
+            add_code(&kinds, kin_of(m[i].symptom->code));
+    for (uint32_t i = 0; i < n && kinds.n >= SHARED_BY_KINDS; i++)
+        if (breaks_contract_alike(&m[i], &m[at]))
+            join(m, n, i, at);
+}
+
+/* How many kinds of operations fail in its bucket as member `at` does. */
+static int width_of(const struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    struct codes kinds = { .n = 0 };
+    for (uint32_t i = 0; i < n; i++)
+        if (m[i].bucket == m[at].bucket && fail_alike(&m[i], &m[at]))
+            add_code(&kinds, kin_of(m[i].symptom->code));
+    return kinds.n;
+}
+
+static bool is_explained(const struct bucket_member *m, uint32_t n, uint32_t bucket)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (m[i].bucket == bucket && m[i].symptom->matching.n)
+            return true;
+    return false;
+}
+
+/* A mistake that many kinds of operations share mostly is behind the same failure of others, too,
+ * in types or with attributes that few operations have, unless a hypothesis explains these. */
+static void join_widest(struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    uint32_t widest = at;
+    int most = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const int width = fail_alike(&m[i], &m[at]) ? width_of(m, n, i) : 0;
+        if (width > most) {
+            most = width;
+            widest = i;
+        }
+    }
+    if (most >= WIDE_KINDS && !is_explained(m, n, m[at].bucket))
+        join(m, n, widest, at);
+}
+
 static bool symptom_has_hypothesis(const struct symptom *s, const char *name)
 {
     return has_hypothesis(&s->matching, name);
@@ -224,11 +281,14 @@ void buckets_find(struct bucket_member *m, uint32_t n)
             if (have_one_cause(m, n, &m[i], &m[k]))
                 join(m, n, i, k);
         join_plain(m, n, i);
+        join_breaches(m, n, i);
         for (int k = 0; k < s->matching.n; k++)
             join_sharing(m, n, i, s->matching.name[k], symptom_has_hypothesis);
         for (int k = 0; k < s->attributes.n; k++)
             join_sharing(m, n, i, s->attributes.name[k], symptom_has_attribute);
     }
+    for (uint32_t i = 0; i < n; i++)
+        join_widest(m, n, i);
 }
 
 /* ---- names */
@@ -282,13 +342,19 @@ void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
                  char name[SHRINK_BUCKET])
 {
     struct names operations = { 0 }, types = { 0 }, structures = { 0 };
-    struct call_attributes attributes = m[bucket].symptom->attributes;
+    const struct bucket_member *first = &m[bucket];
+    for (uint32_t i = bucket; i < n && first->symptom->code < 0; i++)
+        if (m[i].bucket == bucket && m[i].symptom->code >= 0)
+            first = &m[i];
+    struct call_attributes attributes = first->symptom->attributes;
     for (uint32_t i = bucket; i < n; i++) {
         const struct symptom *s = m[i].symptom;
+        const struct op *op = op_find(s->code);
         if (m[i].bucket != bucket)
             continue;
         add_name(&structures, m[i].structure);
-        const struct op *op = op_find(s->code);
+        if (s->code < 0)
+            continue; /* several operations: the others of the bucket tell what they share */
         add_name(&operations, op ? op->name : "?");
         add_name(&types, s->type);
         for (int k = attributes.n; k-- > 0;)
@@ -296,10 +362,10 @@ void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
                 memmove(attributes.name[k], attributes.name[k + 1],
                         (size_t) (--attributes.n - k) * sizeof attributes.name[0]);
     }
-    snprintf(name, SHRINK_BUCKET, "%s", m[bucket].structure);
+    snprintf(name, SHRINK_BUCKET, "%s", first->structure);
     if (structures.n == 1)
         return;
-    const struct op *op = op_find(m[bucket].symptom->code);
+    const struct op *op = op_find(first->symptom->code);
     const char *end = op ? strstr(name, op->name) : NULL;
     name[end ? end - name : (long) strcspn(name, " ") + 1] = 0;
     put_names(&operations, name);

@@ -35,7 +35,11 @@ struct bucket_member {
  * - or the same failure and a common hypothesis or attribute, that three kinds of operations have,
  *   or five operations of two kinds;
  * - or the same failure in five kinds of operations of one kind of types, with plain attributes and
- *   no hypothesis that matches.
+ *   no hypothesis that matches;
+ * - or the same failure that is not about values (a rule of the HAL that is broken), in three kinds
+ *   of operations, also with cases of several operations;
+ * - or the same failure in six kinds of operations that share a bucket by these rules, and in an
+ *   operation that no hypothesis explains.
  * What shares a bucket with a second member shares it with those of the second. */
 void buckets_find(struct bucket_member *m, uint32_t n);
 

@@ -129,6 +129,67 @@ START_TEST(three_kinds_of_operations_share_a_cause)
 }
 END_TEST
 
+/* A failure of one kind of values, of operations of that many kinds. */
+static void add_wide(uint32_t kinds)
+{
+    static const int32_t code[] = { OP_ADD,  OP_CONV_2D,   OP_MAX_POOL_2D,
+                                    OP_MEAN, OP_ROI_ALIGN, OP_TILE };
+    for (uint32_t i = 0; i < kinds; i++)
+        add(code[i], "TENSOR_FLOAT32", NULL, NULL);
+}
+
+START_TEST(wide_buckets_take_what_nothing_explains)
+{
+    add_wide(5);
+    add(OP_HEATMAP_MAX_KEYPOINT, "TENSOR_FLOAT32", "nchw", NULL);
+    add(OP_SELECT, "TENSOR_BOOL8", NULL, NULL);
+    ck_assert_uint_eq(count(), 3);
+    set_up();
+    add_wide(6);
+    add(OP_HEATMAP_MAX_KEYPOINT, "TENSOR_FLOAT32", "nchw", NULL);
+    add(OP_SELECT, "TENSOR_BOOL8", NULL, NULL);
+    ck_assert_uint_eq(count(), 1);
+    add(OP_SOFTMAX, "TENSOR_FLOAT32", "axis", "beta-ignored");
+    ck_assert_uint_eq(count(), 2);
+    snprintf(add(OP_SPLIT, "TENSOR_FLOAT32", "axis", NULL)->failure, SYMPTOM_TEXT, "fail burst");
+    ck_assert_uint_eq(count(), 3);
+}
+END_TEST
+
+/* A case that fails with several operations only. */
+static void add_several(const char *failure, const char *of)
+{
+    snprintf(structure[n], SHRINK_BUCKET, "%s", of);
+    symptom[n] = (struct symptom){ .code = -1 };
+    snprintf(symptom[n].failure, SYMPTOM_TEXT, "%s", failure);
+    m[n] = (struct bucket_member){ .structure = structure[n], .symptom = &symptom[n] };
+    n++;
+}
+
+START_TEST(three_kinds_of_operations_break_one_rule)
+{
+    static const char rule[] = "violation output has shape";
+    static const struct {
+        int32_t code;
+        const char *type, *attribute;
+    } calls[] = { { OP_SPLIT, "TENSOR_FLOAT32", NULL },
+                  { OP_TOPK_V2, "TENSOR_INT32", NULL },
+                  { OP_HEATMAP_MAX_KEYPOINT, "TENSOR_QUANT8_ASYMM", "nchw" } };
+
+    add_several(rule, "violation ADD(TENSOR_FLOAT32) SPLIT(TENSOR_FLOAT32)");
+    for (int i = 0; i < COUNT(calls); i++) {
+        ck_assert_uint_eq(count(), n);
+        snprintf(add(calls[i].code, calls[i].type, calls[i].attribute, NULL)->failure, SYMPTOM_TEXT,
+                 "%s", rule);
+    }
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_ptr_nonnull(strstr(name_of(0), "HEATMAP_MAX_KEYPOINT, SPLIT, TOPK_V2("));
+    add_several("violation other", "violation ADD(TENSOR_FLOAT32) TILE(TENSOR_FLOAT32)");
+    add_several("fail ", "fail ADD(TENSOR_FLOAT32) TILE(TENSOR_FLOAT32)");
+    ck_assert_uint_eq(count(), 3);
+}
+END_TEST
+
 START_TEST(every_operation_has_one_kind)
 {
     for (int i = 0; kin_at(i); i++)
@@ -149,6 +210,8 @@ Suite *buckets_suite(void)
     tcase_add_test(t, hypotheses_that_differ_keep_apart);
     tcase_add_test(t, types_share_one_by_shapes_or_several_operations);
     tcase_add_test(t, three_kinds_of_operations_share_a_cause);
+    tcase_add_test(t, wide_buckets_take_what_nothing_explains);
+    tcase_add_test(t, three_kinds_of_operations_break_one_rule);
     tcase_add_test(t, every_operation_has_one_kind);
     return make_suite("buckets", t, NULL);
 }
