@@ -279,6 +279,23 @@ def check_built(root, paths):
             yield f"{path}:1: no meson.build names it"
 
 
+def check_environment(root, paths):
+    """The man page lists every environment variable that the product reads."""
+    page = "harness/commands/man_page.c"
+    listed = set(re.findall(r'^    \{ "([A-Z_]+)",', "\n".join(read_lines(root, page)), re.M))
+    read = {}
+    for path in paths:
+        if not path.endswith((".c", ".h")) or path.startswith(("tests/", *DRIVERS)) or path == page:
+            continue
+        for number, line in enumerate(read_lines(root, path), 1):
+            for name in re.findall(r'"(HALCYON_[A-Z_]+)"|\bgetenv\("(\w+)"\)', line):
+                read.setdefault("".join(name), f"{path}:{number}")
+    for name in sorted(set(read) - listed - {"PATH"}):
+        yield f"{read[name]}: {page} does not list {name}"
+    for name in sorted(listed - set(read)):
+        yield f"{page}:1: {name} is listed, and not read"
+
+
 # ---- sizes, which are only reported
 
 
@@ -353,6 +370,7 @@ def check(root, compiler, paths):
     yield from check_file_names(paths)
     yield from check_readme(root)
     yield from check_built(root, paths)
+    yield from check_environment(root, paths)
     headers = [path for path in paths if path.endswith(".h")]
     yield from check_tags(root, headers)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -369,4 +387,5 @@ def main():
     return 1 if found else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

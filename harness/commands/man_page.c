@@ -7,10 +7,34 @@
 static const struct help_row environment[] = {
     { "HALCYON_VLOG", "log tags, used if --vlog is not given" },
     { "ANDROID_LOG_TAGS", "filter of log lines, in the format of logcat: TAG:PRIORITY ..." },
-    { "HALCYON_DEVICES", "the targets below rt:, separated by commas" },
+    { "HALCYON_GDB",
+      "the debugger of --gdb, called as PATH -q -p PID; a name is looked up in PATH" },
+    { "TMPDIR", "where each driver's process gets its scratch folder; /tmp if not set" },
+    { "HOME", "a specification may read its own folder, unless that contains this one" },
+    { "HALCYON_DRIVER_HOST",
+      "the program that drivers run in, if it is not where it is installed" },
+    { "HALCYON_NNAPI_DRIVER", "libhalcyon_nnapi.so, which rt: and sl: need, if it is not where it "
+                              "is installed" },
+    { NULL, NULL },
+};
+
+/* Read by libneuralnetworks.so and libhalcyon_sl.so. */
+static const struct help_row runtime_environment[] = {
+    { "HALCYON_DEVICES", "the targets to use, separated by commas, or @FILE with one a line" },
     { "HALCYON_DEBUG_NN_PARTITION",
-      "below rt:, 0: all on the reference, 1: with it as fallback, 2: without" },
-    { "HALCYON_GDB", "the debugger of --gdb, called as PATH -q -p PID" },
+      "0: all on the reference, 1: with it as fallback (default), 2: without" },
+    { "HALCYON_DEBUG_NN_CPUONLY",
+      "not 0: compilations without a list of devices use the reference" },
+    { "HALCYON_DEBUG_NN_SYNCEXEC_RUNTIME", "1: startCompute computes before it returns" },
+    { "HALCYON_DEBUG_NN_ENABLED_DEVICES",
+      "regular expression (POSIX extended) that names of drivers must match wholly" },
+    { "HALCYON_DEBUG_NN_VLOG", "log tags, as HALCYON_VLOG has them" },
+    { "HALCYON_TRACE", "file that gets a trace of the process, when it exits" },
+    { "HALCYON_TELEMETRY", "file to which a line of JSON is appended for each compilation and "
+                           "execution" },
+    { "HALCYON_SL_DEVICE", "the target of the support library; else the first of HALCYON_DEVICES, "
+                           "else golden" },
+    { "HALCYON_SL_FEATURE_LEVEL", "feature level of the support library: 5 to 8 (default)" },
     { NULL, NULL },
 };
 
@@ -172,6 +196,10 @@ void man_page_print(FILE *to)
     put_rows(to, help_exit_statuses);
     put_macro(to, "SH", "ENVIRONMENT");
     put_rows(to, environment);
+    put_paragraph(to,
+                  "The NNAPI runtime and support library, in applications and below rt: and sl:, "
+                  "read also:");
+    put_rows(to, runtime_environment);
     put_macro(to, "SH", "FILES");
     put_paragraph(to, "All but the first are below the prefix of the installation.");
     put_rows(to, files);
