@@ -29,7 +29,7 @@ FOLDERS = {
 # Sizes in pixels.
 MARGIN, GAP, LAYER_GAP = 16, 20, 46
 PAD, HEAD, LINE = 16, 30, 17
-BOX, BOX_GAP, ROW_GAP, DUMMY = 26, 14, 20, 6
+BOX, BOX_GAP, ROW_GAP, COLUMN_GAP, DUMMY = 26, 14, 20, 34, 6
 WIDE, NARROW = 440, 136
 LETTER = 7.3
 
@@ -75,16 +75,21 @@ def read_uses(root):
 
 
 def reduced(uses):
-    """Without the pairs that follow from others; uses has no cycle."""
+    """Without the pairs that follow from others."""
     used_by = collections.defaultdict(set)
     for user, used in uses:
         used_by[user].add(used)
 
-    def reaches(start, end):
-        return start == end or any(reaches(node, end) for node in used_by[start])
+    def reached(start):
+        seen, left = set(), [start]
+        while left:
+            node = left.pop()
+            left += used_by[node] - seen
+            seen |= used_by[node]
+        return seen
 
     return {(user, used) for user, used in uses
-            if not any(reaches(other, used) for other in used_by[user] - {used})}
+            if not any(used in reached(other) for other in used_by[user] - {used})}
 
 
 def rooms_of(folder):
@@ -161,11 +166,11 @@ def width_of(node):
     return DUMMY if isinstance(node, tuple) else len(node.split("/")[-1]) * LETTER + 18
 
 
-def spread(layer, wanted, width):
-    """Positions nearest to the wanted ones at which the nodes of a layer do not touch, between 0 and width."""
+def spread(layer, wanted, size, length):
+    """Positions nearest to the wanted ones at which the nodes of a layer do not touch, between 0 and length."""
     offset, total = [], 0
-    for left, right in zip([None, *layer], layer):
-        total += 0 if left is None else (width_of(left) + width_of(right)) / 2 + BOX_GAP
+    for before, node in zip([None, *layer], layer):
+        total += 0 if before is None else (size(before) + size(node)) / 2 + BOX_GAP
         offset.append(total)
     blocks = []  # of nodes that touch: the sum of what they want, and their number
     for node, o in zip(layer, offset):
@@ -173,48 +178,49 @@ def spread(layer, wanted, width):
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
             last = blocks.pop()
             blocks[-1] = [blocks[-1][0] + last[0], blocks[-1][1] + last[1]]
-    first, last = width_of(layer[0]) / 2, width - width_of(layer[-1]) / 2 - total
+    first, last = size(layer[0]) / 2, length - size(layer[-1]) / 2 - total
     starts = [s / n for s, n in blocks for _ in range(n)]
     return {node: max(first, min(start, max(first, last))) + o for node, start, o in zip(layer, starts, offset)}
 
 
-def place(nodes, uses, width):
-    """Centres of boxes and of the bends of lines: node -> (x, layer from the top); chains of nodes; number of layers."""
-    layers, chains = with_dummies(nodes, uses)
-    layers, below, above = order_layers(layers, chains)
-    x = {}
+def place(layers, below, above, size, length):
+    """Position of each node in its layer, near those of its neighbours; together in the middle of length."""
+    at = {}
     for layer in layers:
-        step = width / (len(layer) + 1)
-        x.update(spread(layer, {node: step * (i + 1) for i, node in enumerate(layer)}, width))
+        step = length / (len(layer) + 1)
+        at.update(spread(layer, {node: step * (i + 1) for i, node in enumerate(layer)}, size, length))
     for turn in range(40):
         for layer in layers if turn % 2 else reversed(layers):
             wanted = {}
             for node in layer:
                 near = below[node] + above[node]
-                wanted[node] = sum(x[n] for n in near) / len(near) if near else x[node]
-            x.update(spread(layer, wanted, width))
-    top = len(layers) - 1
-    shift = (width - min(x.values()) - max(x.values())) / 2 if x else 0
-    return {node: (x[node] + shift, top - i) for i, layer in enumerate(layers) for node in layer}, chains, len(layers)
+                wanted[node] = sum(at[n] for n in near) / len(near) if near else at[node]
+            at.update(spread(layer, wanted, size, length))
+    shift = (length - min(at.values()) - max(at.values())) / 2 if at else 0
+    return {node: position + shift for node, position in at.items()}
 
 
 # ---- SVG
 
 
-def arrow(points, kind, user, used):
-    """A smooth line through points from top to bottom, with a head; each point is (x, top, bottom) of what it passes."""
-    x, _, y = points[0]
-    path = f"M{x:.0f} {y:.0f}"
-    for k, (to, top, bottom) in enumerate(points[1:]):
-        end = top - (6 if k == len(points) - 2 else 0)
-        middle = (y + end) / 2
-        path += f" C{x:.0f} {middle:.0f} {to:.0f} {middle:.0f} {to:.0f} {end:.0f}"
-        if bottom != top and k < len(points) - 2:
-            path += f" V{bottom:.0f}"
-        x, y = to, bottom
+def arrow(points, kind, user, used, flat=False):
+    """A smooth line down through points (x, top, bottom), with a head; flat: to the right through (y, left, right)."""
+    def pair(across, along):
+        return f"{along:.0f} {across:.0f}" if flat else f"{across:.0f} {along:.0f}"
+
+    across, _, along = points[0]
+    path = "M" + pair(across, along)
+    for k, (to, begin, end) in enumerate(points[1:]):
+        is_last = k == len(points) - 2
+        stop = begin - (6 if is_last else 0)
+        middle = (along + stop) / 2
+        path += f" C{pair(across, middle)} {pair(to, middle)} {pair(to, stop)}"
+        if not is_last:
+            path += " L" + pair(to, end)
+        across, along = to, end
     tip = points[-1][1]
     yield f'<path class="{kind}use" data-user="{user}" data-used="{used}" d="{path}"/>'
-    yield f'<path class="{kind}head" d="M{x:.0f} {tip:.0f} l-4 -7 h8 z"/>'
+    yield f'<path class="{kind}head" d="M{pair(across, tip)} L{pair(across - 4, tip - 7)} L{pair(across + 4, tip - 7)} z"/>'
 
 
 def box(kind, x, y, width, height, radius):
@@ -222,39 +228,82 @@ def box(kind, x, y, width, height, radius):
 
 
 class Card:
-    """A folder, with its rooms in layers; x and y are set when the height of its layer is known."""
+    """A folder, with its rooms in layers from top to bottom or, flat, from left to right if they fit; x and y are set
+    when the height of its layer is known."""
 
     def __init__(self, folder, uses, width):
-        self.folder, self.width = folder, width
+        self.folder, self.width, self.x, self.y = folder, width, 0, 0
         rooms = rooms_of(folder)
         own = {(user, used) for user, used in uses if user in rooms}
         apart = [room for room in rooms if not any(room in pair for pair in own)]
-        self.places, self.chains, self.rows = place([r for r in rooms if r not in apart], own, width - 2 * PAD)
-        self.set_apart(apart)
-        self.head = HEAD + LINE * len(FOLDERS[folder])
-        self.height = self.head + (self.rows * (BOX + ROW_GAP) - ROW_GAP + 8 if self.rows else 0) + 12
-        self.x = self.y = 0
+        layers, self.chains = with_dummies([room for room in rooms if room not in apart], own)
+        layers, below, above = order_layers(layers, self.chains)
+        columns = [max(map(width_of, layer)) for layer in reversed(layers)]
+        self.flat = bool(columns) and sum(columns) + COLUMN_GAP * (len(columns) - 1) <= width - 2 * PAD
+        self.top = HEAD + LINE * len(FOLDERS[folder]) + 8
+        self.spots = {}  # centre and extent along the arrows of each box and bend: (x, y, extent)
+        if self.flat:
+            bottom = self.fill_flat(layers, below, above, columns)
+        else:
+            bottom = self.fill(layers, below, above)
+        self.height = self.set_apart(apart, bottom) + 12
 
-    def set_apart(self, rooms):
-        """Rooms that include no other and are included by none: one below the other, at the left."""
-        self.rows = max(self.rows, len(rooms))
-        for i, room in enumerate(rooms):
-            self.places[room] = (width_of(room) / 2, self.rows - len(rooms) + i)
+    def fill(self, layers, below, above):
+        at = place(layers, below, above, width_of, self.width - 2 * PAD)
+        for row, layer in enumerate(reversed(layers)):
+            for node in layer:
+                self.spots[node] = (PAD + at[node], self.top + BOX / 2 + row * (BOX + ROW_GAP), BOX)
+        return self.top + len(layers) * (BOX + ROW_GAP) - ROW_GAP
 
-    def spot(self, node):
-        x, row = self.places[node]
-        top = self.y + self.head + 8 + row * (BOX + ROW_GAP)
-        return self.x + PAD + x, top, top + BOX
+    def fill_flat(self, layers, below, above, columns):
+        def size(node):
+            return DUMMY if isinstance(node, tuple) else BOX
+
+        height = max(sum(map(size, layer)) + BOX_GAP * (len(layer) - 1) for layer in layers)
+        at = place(layers, below, above, size, height)
+        gap = min(2 * COLUMN_GAP, (self.width - 2 * PAD - sum(columns)) / max(1, len(columns) - 1))
+        x = PAD
+        for column, layer in zip(columns, reversed(layers)):
+            for node in layer:
+                extent = column if isinstance(node, tuple) else width_of(node)
+                self.spots[node] = (x + column / 2, self.top + at[node], extent)
+            x += column + gap
+        return self.top + height
+
+    def set_apart(self, rooms, bottom):
+        """Rooms that include no other and are included by none: beside each other below the others, or, if there is
+        space at the left, one below the other. Returns the bottom of all."""
+        width = max(map(width_of, rooms), default=0)
+        left = min((x - width_of(node) / 2 for node, (x, _, _) in self.spots.items()), default=self.width)
+        is_beside = bool(self.spots) and left > PAD + width + BOX_GAP
+        if is_beside:
+            y = bottom - BOX / 2 - (len(rooms) - 1) * (BOX + BOX_GAP)
+        else:
+            y = (bottom + BOX_GAP if self.spots else self.top) + BOX / 2
+        x = PAD
+        for room in rooms:
+            self.spots[room] = (x + width_of(room) / 2, y, BOX)
+            if is_beside:
+                y += BOX + BOX_GAP
+            else:
+                x += width_of(room) + BOX_GAP
+        return bottom if is_beside or not rooms else y + BOX / 2
+
+    def point(self, node):
+        """Of a box or bend, for arrow(): its position across the arrows, its begin and end along them."""
+        x, y, extent = self.spots[node]
+        across, along = (self.y + y, self.x + x) if self.flat else (self.x + x, self.y + y)
+        return across, along - extent / 2, along + extent / 2
 
     def ports(self):
         """Where each arrow leaves the box of its user and enters that of its used: beside each other."""
         out = {}
         for end, after in ((0, 1), (-1, -2)):
             for room in rooms_of(self.folder):
-                mine = sorted((c for c in self.chains.values() if c[end] == room), key=lambda c: self.spot(c[after])[0])
-                step = min(12, (width_of(room) - 16) / max(1, len(mine) - 1))
+                mine = sorted((c for c in self.chains.values() if c[end] == room), key=lambda c: self.point(c[after])[0])
+                step = min(12, ((BOX if self.flat else width_of(room)) - 10) / max(1, len(mine) - 1))
                 for i, chain in enumerate(mine):
-                    out[chain[0], chain[-1], end] = self.spot(room)[0] + step * (i - (len(mine) - 1) / 2)
+                    out[chain[0], chain[-1], end] = self.point(room)[0] + step * (i - (len(mine) - 1) / 2)
         return out
 
     def draw(self):
@@ -264,13 +313,12 @@ class Card:
             yield f'<text class="idea" x="{self.x + PAD:.0f}" y="{self.y + 42 + LINE * i:.0f}">{escape(line)}</text>'
         ports = self.ports()
         for (user, used), chain in sorted(self.chains.items()):
-            points = [self.spot(node) for node in chain]
+            points = [self.point(node) for node in chain]
             points[0] = (ports[user, used, 0], *points[0][1:])
             points[-1] = (ports[user, used, -1], *points[-1][1:])
-            yield from arrow(points, "", user, used)
+            yield from arrow(points, "", user, used, self.flat)
         for room in rooms_of(self.folder):
-            x, top, _ = self.spot(room)
-            width = width_of(room)
+            x, top, width = self.x + self.spots[room][0], self.y + self.spots[room][1] - BOX / 2, width_of(room)
             yield f'<g data-room="{room}">' + box("room", x - width / 2, top, width, BOX, 6)
             yield f'<text class="room-name" x="{x:.0f}" y="{top + 17:.0f}">{room.split("/")[1]}</text></g>'
         yield "</g>"
@@ -347,7 +395,11 @@ def read_picture(path):
 
 
 def differences(path, boxes, uses):
-    shown_boxes, shown_uses = read_picture(path)
+    try:
+        shown_boxes, shown_uses = read_picture(path)
+    except (OSError, xml.etree.ElementTree.ParseError) as error:
+        yield str(error)
+        return
     for name in sorted(boxes ^ shown_boxes):
         yield f"{name}/ is {'not in the picture' if name in boxes else 'in the picture, and not in the tree'}"
     for user, used in sorted(uses ^ shown_uses):
