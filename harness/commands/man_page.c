@@ -196,6 +196,7 @@ void man_page_print(FILE *to)
     put_rows(to, help_exit_statuses);
     put_macro(to, "SH", "ENVIRONMENT");
     put_rows(to, environment);
+    fputs(".PP\n", to);
     put_paragraph(to,
                   "The NNAPI runtime and support library, in applications and below rt: and sl:, "
                   "read also:");
