@@ -11,7 +11,7 @@
 
 #include "golden/base/text_escape.h"
 #include "reports/database.h"
-#include "reports/graph_layout.h"
+#include "reports/graph/graph_layout.h"
 #include "reports/report_internal.h"
 
 enum {

@@ -30,10 +30,12 @@ ROOMS = {
     "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "faulty", "service", "remote", "isolation",
             "client", "host"],
     "specs": ["python"],
+    "reports": ["graph"],
     "runtime": ["include", "base", "nativewindow", "memory", "devices", "model", "telemetry", "compile", "domain",
                 "execute", "api", "sl", "adapter"],
     "harness": ["aidl", "skeleton", "examples", "trace", "check", "explain", "cli", "store", "policy", "run", "shrink",
-                "cases", "conform", "corrupt", "suites", "conform_run", "plan", "commands"],
+                "cases", "conform", "corrupt", "suites", "conform_run", "plan", "dump",
+                "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "runtime", "cli", "fuzz",
               "oracle", "corpus", "bench", "mutation"],
 }
@@ -52,7 +54,7 @@ NAMED_BY = {
     "randgraph/control_flow.c": {"ADD", "LESS"},
     "sim/device/faults.c": {"CONV_2D", "DEPTHWISE_CONV_2D"},
     "harness/explain/try_attributes.c": {"RELU", "RELU1", "RELU6"},
-    "reports/graph_dump.c": {"RELU", "RELU1", "RELU6"},
+    "reports/graph/graph_parts.c": {"RELU", "RELU1", "RELU6"},
 }
 PERFORMANCE_KEYS = {"IF", "WHILE"}
 # What has operation codes: records and tests.  What names operations by their nature: also models for rules.

@@ -8,7 +8,7 @@
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
 #include "harness/plan/shown_plan.h"
-#include "reports/graph_layout.h"
+#include "reports/graph/graph_layout.h"
 
 /* The plan as DOT, malloced. */
 static int plan_dot(const struct shown_plan *p, struct arena *a, char **ret_text, struct why *w)

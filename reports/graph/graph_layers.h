@@ -21,7 +21,8 @@ void graph_layers_free(struct graph_layers *l);
  * which has a node for each crossing. */
 uint64_t graph_layers_span(const struct graph_layers *l);
 
-/* Gives every node a position, without regard to its size. */
+/* Removes boxes around nodes ("cluster_box...") and gives every node a position, without regard to
+ * its size. */
 void graph_layers_start(const struct graph_layers *l);
 /* Gives nodes, edges and labels their positions; the sizes of nodes must be known to Graphviz.
  * False: out of memory. */

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "reports/graph_layers.h"
+#include "reports/graph/graph_layers.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -71,6 +71,24 @@ static uint32_t index_of(Agnode_t *n)
     return ((struct index_record *) aggetrec(n, record_name, 0))->index;
 }
 
+/* A box around nodes of a graph.  Every other subgraph is one of the model. */
+static bool is_box(Agraph_t *s)
+{
+    static const char prefix[] = "cluster_box";
+    return strncmp(agnameof(s), prefix, strlen(prefix)) == 0;
+}
+
+/* Boxes have no place in the layers; their nodes stay. */
+static void remove_boxes(Agraph_t *in)
+{
+    for (Agraph_t *s = agfstsubg(in), *next; s; s = next) {
+        next = agnxtsubg(s);
+        remove_boxes(s);
+        if (is_box(s))
+            agclose(s);
+    }
+}
+
 static void read_nodes(struct graph_layers *l)
 {
     for (Agnode_t *n = agfstnode(l->g); n; n = agnxtnode(l->g, n)) {
@@ -79,6 +97,8 @@ static void read_nodes(struct graph_layers *l)
         l->place[l->n_places++] = (struct place){ .node = n };
     }
     for (Agraph_t *s = agfstsubg(l->g); s; s = agnxtsubg(s)) {
+        if (is_box(s))
+            continue;
         l->group[l->n_groups].graph = s;
         for (Agnode_t *n = agfstnode(s); n; n = agnxtnode(s, n))
             l->place[index_of(n)].group = l->n_groups;
@@ -260,6 +280,7 @@ __attribute__((format(printf, 3, 4))) static void set(void *of, const char *name
 
 void graph_layers_start(const struct graph_layers *l)
 {
+    remove_boxes(l->g);
     for (uint32_t i = 0; i < l->n_places; i++)
         set(l->place[i].node, "pos", "%u,0", i);
 }

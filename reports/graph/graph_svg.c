@@ -1,8 +1,8 @@
 /* Drawing a model. */
 #include <stdlib.h>
 
-#include "reports/graph_layout.h"
-#include "reports/reports.h"
+#include "reports/graph/graph_dump.h"
+#include "reports/graph/graph_layout.h"
 
 int graph_dump_svg(const struct model *m, const char *name,
                    const struct graph_dump_options *options, char **ret_svg, struct why *w)
