@@ -363,6 +363,12 @@ int option_set_format(struct options *o, const char *value, struct why *w)
     return has_word(VALUE_FORMAT, value) ? 0 : refuse_word(VALUE_FORMAT, value, w);
 }
 
+int option_set_style(struct options *o, const char *value, struct why *w)
+{
+    o->style = value;
+    return has_word(VALUE_STYLE, value) ? 0 : refuse_word(VALUE_STYLE, value, w);
+}
+
 int option_set_preference(struct options *o, const char *value, struct why *w)
 {
     for (int i = 0; value_word(VALUE_PREFERENCE, i); i++)

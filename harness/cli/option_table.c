@@ -16,7 +16,7 @@ enum {
 
 const struct option_row option_table[] = {
     { "target", 'd', "TARGET",
-      CMD_JUDGING | CMD_CONFORM | CMD_BASELINE | CMD_SHRINK | CMD_COVERAGE | CMD_PLAN,
+      CMD_JUDGING | CMD_CONFORM | CMD_BASELINE | CMD_SHRINK | CMD_COVERAGE | CMD_PLAN | CMD_DUMP,
       "on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", option_set_target,
       .value = VALUE_TARGET, .repeats = true },
     { "suite", 0, "NAME", CMD_CONFORM,
@@ -175,11 +175,22 @@ const struct option_row option_table[] = {
       "such as 0,3,2 (default: the worst)",
       MEMBER(element) },
     { "values", 0, NULL, CMD_EXPLAIN, "also print every element of every operand", MEMBER(values) },
+    { "values", 0, NULL, CMD_DUMP,
+      "also show the values of every operand, of the reference and of the target", MEMBER(values) },
     { "second-opinion", 0, "TARGET", CMD_EXPLAIN,
       "also run the wrong operations on this target, and show its results", MEMBER(second_opinion),
       .value = VALUE_TARGET },
-    { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json",
+    { "format", 0, "FORMAT", CMD_DUMP,
+      "dot, svg, png, pdf, graph (JSON), spec (.mod.py) or json (a line of the corpus); default: "
+      "by "
+      "the name of the output, else dot",
       option_set_format, .value = VALUE_FORMAT },
+    { "style", 0, "STYLE", CMD_DUMP,
+      "of drawings: halcyon (default), or android with the conventions of NNAPI's own graph dump",
+      option_set_style, .value = VALUE_STYLE },
+    { "unfold", 0, NULL, CMD_DUMP, "show repeated blocks of operations each time", MEMBER(unfold) },
+    { "plan", 0, NULL, CMD_DUMP, "box the operations by the plan for the targets ('halcyon plan')",
+      MEMBER(show_plan) },
     { "for-level", 0, "L", CMD_DUMP, "convert the model to this feature level, 1 to 8",
       option_set_for_level },
     { "preference", 0, "P", CMD_PLAN,

@@ -68,6 +68,7 @@ int option_set_level(struct options *o, const char *value, struct why *w);
 int option_set_graph_ways(struct options *o, const char *value, struct why *w);
 int option_set_ways(struct options *o, const char *value, struct why *w);
 int option_set_values(struct options *o, const char *value, struct why *w);
+int option_set_style(struct options *o, const char *value, struct why *w);
 int option_set_format(struct options *o, const char *value, struct why *w);
 int option_set_preference(struct options *o, const char *value, struct why *w);
 int option_set_shell(struct options *o, const char *value, struct why *w);

@@ -79,6 +79,8 @@ struct options {
     bool all;      /* halcyon baseline, selftest */
 
     const char *format, *output;
+    const char *style; /* halcyon dump; NULL: not given */
+    bool unfold, show_plan;
     const char *listen;       /* path of the socket, without "unix:" */
     const char *vlog, *trace; /* NULL: not given */
     const char *allowlist, *run_as;
@@ -139,6 +141,7 @@ enum value_kind {
     VALUE_JUDGE,
     VALUE_ISOLATION,
     VALUE_FORMAT,
+    VALUE_STYLE,
     VALUE_PREFERENCE,
     VALUE_SHELL,
     VALUE_COMMAND, /* a name in command_table */

@@ -5,7 +5,8 @@
 #include "sim/hal/hal_convert.h"
 #include "sim/sim.h"
 
-static const char *const formats[] = { "dot", "svg", "spec", "json", NULL };
+static const char *const formats[] = { "dot", "svg", "png", "pdf", "spec", "json", "graph", NULL };
+static const char *const styles[] = { "halcyon", "android", NULL };
 /* By PreferenceCode. */
 static const char *const preferences[] = { "low-power", "fast", "sustained", NULL };
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
@@ -52,6 +53,7 @@ const char *value_word(enum value_kind kind, int i)
     case VALUE_JUDGE: return i < JUDGE_BOUND ? judge_name[JUDGE_CTS + i] : NULL;
     case VALUE_ISOLATION: return isolations[i];
     case VALUE_FORMAT: return formats[i];
+    case VALUE_STYLE: return styles[i];
     case VALUE_PREFERENCE: return preferences[i];
     case VALUE_SHELL: return shells[i];
     case VALUE_ANY:

@@ -9,18 +9,6 @@
 #include "harness/explain/explain.h"
 #include "harness/run/devices.h"
 
-static int open_target(const struct options *o, const char *uri, struct target **ret, struct why *w)
-{
-    struct device_facts facts;
-    struct target_host host = harness_host;
-    int probed = device_probe(uri, o->timeout, &facts, w);
-
-    if (probed)
-        return probed < 0 ? -1 : why_prefix(w, "%s", uri);
-    host.reply_timeout = o->timeout;
-    return target_open(uri, &host, ret, w);
-}
-
 static int explain_on(const struct options *o, const struct example *e, const char *uri,
                       bool *ret_conforms, struct why *w)
 {
@@ -32,10 +20,10 @@ static int explain_on(const struct options *o, const struct example *e, const ch
     struct target *t = NULL;
     struct buffer text = { 0 };
     struct check_result r;
-    int failed = open_target(o, uri, &t, w);
+    int failed = device_open(uri, o->timeout, &t, w);
 
     if (!failed && o->second_opinion)
-        failed = open_target(o, o->second_opinion, &options.second, w);
+        failed = device_open(o->second_opinion, o->timeout, &options.second, w);
     if (!failed)
         failed = explain_case(e, t, &options, &text, &r, w);
     if (!failed) {

@@ -82,12 +82,21 @@ const struct command command_table[] = {
       "the\n"
       "result is the same on every machine, unless --seconds ends it before.",
       cmd_shrink, VALUE_FILE },
-    { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [--for-level L] [-o FILE]",
-      "draw or convert a model (graphDump)",
-      "Writes a model as a Graphviz graph (dot), as a drawing of it (svg), as a specification\n"
-      "(spec), or as a line of the JSON corpus (json). PATH is a spec file, a model, or the name\n"
-      "of a random case, such as random/v2/s7/i123. --for-level converts the model to an older\n"
-      "feature level, where that is possible ('halcyon levels'), and lists the changes on stderr.",
+    { "dump", CMD_DUMP, "PATH [PATH] [-d TARGET] [--format FORMAT] [-o FILE]",
+      "draw, convert or compare models (graphDump)",
+      "Writes a model as a drawing (svg, png, pdf), as Graphviz text (dot), as JSON for programs\n"
+      "(graph), as a specification (spec), or as a line of the JSON corpus (json). PATH is a spec\n"
+      "file, a model, or the name of a random case, such as random/v2/s7/i123, or with --db of a\n"
+      "case in the database. -o x.svg chooses the format by its name. Repeated blocks are shown\n"
+      "once.\n\n"
+      "With -d the operations are run on the target, each alone, and coloured by their error in\n"
+      "relation to its bound; the first wrong one is marked. A case of the database that failed\n"
+      "is run on the recorded target, or shows the recorded blame if that cannot be opened.\n"
+      "--plan boxes the operations by the runtime's plan for the targets instead.\n\n"
+      "Of a folder every model is written, to a file of its own in the folder of -o. Of two paths\n"
+      "the difference is printed, and drawn if there is -o; the exit status is 1 if they differ.\n"
+      "--for-level converts the model to an older feature level, where that is possible ('halcyon\n"
+      "levels'), and lists the changes on stderr.",
       cmd_dump, VALUE_FILE },
     { "levels", CMD_LEVELS, "PATH [--case NAME]",
       "print the feature level that a model needs, and why",

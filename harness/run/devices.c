@@ -246,3 +246,15 @@ int device_probe(const char *uri, double seconds, struct device_facts *ret_facts
     *ret_facts = a.facts;
     return 0;
 }
+
+int device_open(const char *uri, double seconds, struct target **ret_target, struct why *w)
+{
+    struct device_facts facts;
+    struct target_host host = harness_host;
+    int probed = device_probe(uri, seconds, &facts, w);
+
+    if (probed)
+        return probed < 0 ? -1 : why_prefix(w, "%s", uri);
+    host.reply_timeout = seconds;
+    return target_open(uri, &host, ret_target, w);
+}

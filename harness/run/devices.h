@@ -38,6 +38,8 @@ struct device_facts {
  *       the reason, facts->fault the verdict, which a campaign gives to a case; the rest is "?"
  * In both last cases the versions are set if the driver could be opened at all. */
 int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w);
+/* Probes a target, and opens it.  seconds: for each reply of a driver in another process. */
+int device_open(const char *uri, double seconds, struct target **ret_target, struct why *w);
 
 /* The services that target_open() needs from this folder: reading TOML profiles. */
 extern struct target_host harness_host;

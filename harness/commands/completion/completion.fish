@@ -55,6 +55,10 @@ end
 function __halcyon_format
     __halcyon_words format
 end
+
+function __halcyon_style
+    __halcyon_words style
+end
 function __halcyon_preference
     __halcyon_words preference
 end

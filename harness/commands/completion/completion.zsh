@@ -7,6 +7,7 @@ _halcyon_of() {
 _halcyon_file() { _files "$@" }
 _halcyon_judge() { _halcyon_of judge "$@" }
 _halcyon_format() { _halcyon_of format "$@" }
+_halcyon_style() { _halcyon_of style "$@" }
 _halcyon_preference() { _halcyon_of preference "$@" }
 _halcyon_isolation() { _halcyon_of isolation "$@" }
 _halcyon_shell() { _halcyon_of shell "$@" }
