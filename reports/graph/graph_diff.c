@@ -550,7 +550,11 @@ static int add_removed(struct merging *m, struct arena *arena)
             q->in[k] = merged_operand(m, p->in[k]);
         for (uint32_t k = 0; k < p->n_out; k++)
             q->out[k] = merged_operand(m, p->out[k]);
-        m->operation[m->g->n_operations++].tone = TONE_REMOVED;
+        struct graph_note *note = &m->operation[m->g->n_operations++];
+        note->tone = TONE_REMOVED;
+        note->text = arena_printf(arena, "n%" PRIu32 " of A", i);
+        if (!note->text)
+            return -1;
     }
     return 0;
 }
