@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reports/packed_text.h"
+
 enum { BUSY_MS = 20000, APPLICATION = 1212238937 }; /* harness/store/schema.sql */
 
 /* The operating system's error behind the last error of SQLite; 0: none is known. */
@@ -47,6 +49,9 @@ static int fail(const char *path, sqlite3 *db, struct why *w)
 static int read_header(sqlite3 *db)
 {
     sqlite3_busy_timeout(db, BUSY_MS);
+    int code = packed_text_functions(db);
+    if (code != SQLITE_OK)
+        return code;
     return sqlite3_exec(db, "PRAGMA schema_version", NULL, NULL, NULL);
 }
 

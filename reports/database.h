@@ -11,7 +11,7 @@ int database_check_path(const char *path, struct why *w);
 
 /* Opens an SQLite database for reading, also in a folder where nothing can be written (an archive,
  * another user's): SQLite's readers of a WAL database normally create files beside it.  Does not
- * check that it is a results database.  *ret_db is to be closed with sqlite3_close(). */
+ * check that it is a results database.  Has the functions of reports/packed_text.h.  *ret_db is to be closed with sqlite3_close(). */
 int database_read(const char *path, struct sqlite3 **ret_db, struct why *w);
 
 /* Fails with SQLite's last error: WHY_INVALID for a file that cannot be used, WHY_SYSTEM for other
@@ -24,7 +24,7 @@ int database_failed(struct sqlite3 *db, const char *path, struct why *w);
     "why GLOB 'undecided: *')"
 
 /* Version of the schema (harness/store/schema.sql) that this Halcyon writes. */
-enum { DATABASE_VERSION = 5 };
+enum { DATABASE_VERSION = 6 };
 /* The schema's version, 1 to DATABASE_VERSION; 0: the database is empty.  A database that is not
  * Halcyon's, or newer, is WHY_INVALID. */
 int database_version(struct sqlite3 *db, const char *path, int *ret_version, struct why *w);

@@ -114,7 +114,7 @@ static const char select_case[] =
     "SELECT d.name, d.verdict, d.why, d.stage, d.status, d.judge, d.ms, d.device_ns, d.level, "
     "d.n_operations, d.checked, d.wrong, d.output, d.place, d.operation, d.type, d.expected, "
     "d.actual, "
-    "d.bound, d.ratio, d.replay, d.spec, d.dot, d.confirmed, d.printed, d.backtrace, "
+    "d.bound, d.ratio, d.replay, text_of(d.spec), NULL, d.confirmed, d.printed, d.backtrace, "
     "d.blamed_count, d.blamed_graph, d.blamed_index, d.blamed_operation, d.blamed_type, "
     "d.blamed_why, d.blamed_output, d.blamed_place, d.blamed_expected, d.blamed_actual, "
     "d.blamed_bound, d.blamed_ratio, d.bucket, d.shrunk FROM bad b "

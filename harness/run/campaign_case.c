@@ -27,7 +27,6 @@ static void free_case(struct campaign *c, struct active_case *f)
     free(f->operations);
     free(f->coverage);
     free(f->spec);
-    free(f->dot);
 }
 
 void campaign_free_cases(struct campaign *c)
@@ -198,7 +197,7 @@ static int write_case(struct campaign *c, const struct active_case *f,
                           .coverage = f->coverage,
                           .verdict = row };
     if (!conforming)
-        r.spec = (struct spec_row){ f->spec, f->spec_length, f->dot };
+        r.spec = (struct spec_row){ f->spec, f->spec_length };
     return results_write_case(c->results, &r, w);
 }
 
@@ -410,19 +409,16 @@ static int take_blame(struct campaign *c, struct active_case *f, const char *byt
     return 0;
 }
 
-/* Splits text into a specification of the given length and the graph that follows it. */
 static int keep_spec(struct active_case *f, const char *text, size_t length, uint64_t spec_length,
                      struct why *w)
 {
-    REQUIRE(w, spec_length <= length, "a specification is cut off");
+    REQUIRE(w, spec_length == length, "a specification of %llu bytes in %zu",
+            (unsigned long long) spec_length, length);
     char *spec = spec_length ? strndup(text, spec_length) : NULL;
-    char *dot = length > spec_length ? strndup(text + spec_length, length - spec_length) : NULL;
     free(f->spec);
-    free(f->dot);
     f->spec = spec;
     f->spec_length = spec ? strlen(spec) : 0;
-    f->dot = dot;
-    return (spec_length && !spec) || (length > spec_length && !dot) ? why_no_memory(w) : 0;
+    return spec_length && !spec ? why_no_memory(w) : 0;
 }
 
 static int take_spec(struct active_case *f, const char *bytes, size_t length, struct why *w)
@@ -487,12 +483,11 @@ static int take_amend(struct campaign *c, const char *bytes, size_t length, stru
     int failed = take_amended(&late, bytes + sizeof(struct amend_message),
                               length - sizeof(struct amend_message), m.spec_length,
                               m.printed_length, m.backtrace_length, w);
-    struct spec_row spec = { late.spec, late.spec_length, late.dot };
+    struct spec_row spec = { late.spec, late.spec_length };
     if (!failed)
         failed = amend_complete(c, m.ordinal, m.target, &r, &late.next, &spec, w);
     campaign_free_texts(&late.next);
     free(late.spec);
-    free(late.dot);
     return failed;
 }
 

@@ -115,12 +115,11 @@ struct target_verdict {
 /* A case that a worker is running. */
 struct active_case {
     uint64_t item;
-    int level; /* and what follows up to dot: as in struct case_row */
+    int level; /* and what follows up to spec: as in struct case_row */
     uint32_t n_operations;
     char *operations, *coverage;
     char *spec;
     size_t spec_length;
-    char *dot;
     struct target_verdict *verdict; /* one per target */
     struct case_texts next;         /* of the verdict that follows */
 

@@ -93,18 +93,13 @@ static int put_spec(const struct example *e, FILE *to, struct why *w)
     return specs_write_modpy(e, NULL, to, w);
 }
 
-static int put_dot(const struct example *e, FILE *to, struct why *w)
-{
-    return graph_dump_dot(&e->model, e->name, NULL, to, w);
-}
-
-/* Sends a head, two texts, then the specification and the graph of the case. */
+/* Sends a head, two texts, then the specification of the case. */
 static void send_with_spec(struct worker_pool_link *l, const struct example *e, void *head,
                            size_t size, const char *printed, const char *backtrace,
                            uint64_t *spec_length)
 {
-    size_t length = 0, dot_length = 0;
-    char *spec = write_text(e, &length, put_spec), *dot = write_text(e, &dot_length, put_dot);
+    size_t length = 0;
+    char *spec = write_text(e, &length, put_spec);
     struct buffer b = { 0 };
     *spec_length = spec ? length : 0;
     buffer_put(&b, head, size);
@@ -112,13 +107,10 @@ static void send_with_spec(struct worker_pool_link *l, const struct example *e, 
     buffer_puts(&b, backtrace);
     if (spec)
         buffer_put(&b, spec, length);
-    if (dot)
-        buffer_put(&b, dot, dot_length);
     if (!b.failed)
         worker_pool_send(l, b.data, b.length);
     buffer_done(&b);
     free(spec);
-    free(dot);
 }
 
 void message_spec(struct worker_pool_link *l, const struct example *e)

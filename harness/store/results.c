@@ -7,8 +7,9 @@
 
 #include "harness/store/results_internal.h"
 #include "reports/database.h"
+#include "reports/packed_text.h"
 
-extern const char schema_sql[];
+extern const char schema_sql[], views_sql[];
 
 enum { BUSY_TRIES = 20000, TRY_US = 1000 };
 
@@ -17,8 +18,7 @@ static const char *const statement_sql[] = {
     [STATEMENT_FORGET] = "DELETE FROM cases WHERE run = ?1 AND ordinal = ?2",
     [STATEMENT_CASE] =
         "INSERT INTO cases (run, ordinal, name, file, seed, idx, level, "
-        "n_operations, spec, dot, suite) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
-        "?10, ?11)",
+        "n_operations, spec, suite) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, packed(?9), ?10)",
     [STATEMENT_OPERATION] = "INSERT OR IGNORE INTO case_operations VALUES (?1, ?2, ?3)",
     [STATEMENT_VERDICT] =
         "INSERT OR REPLACE INTO verdicts (case_id, target, verdict, was, why, judge, stage, "
@@ -27,10 +27,11 @@ static const char *const statement_sql[] = {
         "blamed_operation, blamed_index, blamed_count, blamed_graph, blamed_type, blamed_output, "
         "blamed_place, blamed_expected, blamed_actual, blamed_bound, blamed_ratio, blamed_why) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-        "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, "
+        "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, "
+        "?33, ?34, ?35, ?36, "
         "?37, ?38, ?39)",
     [STATEMENT_FIND] = "SELECT case_id FROM cases WHERE run = ?1 AND ordinal = ?2",
-    [STATEMENT_SPEC] = "UPDATE cases SET spec = ?2, dot = ?3 WHERE case_id = ?1 AND spec IS NULL",
+    [STATEMENT_SPEC] = "UPDATE cases SET spec = packed(?2) WHERE case_id = ?1 AND spec IS NULL",
     [STATEMENT_NOTE] = "INSERT OR IGNORE INTO run_notes VALUES (?1, ?2, ?3)",
     [STATEMENT_COVERAGE] = "INSERT INTO coverage_parts VALUES (?1, ?2, ?3, ?4)",
     [STATEMENT_NO_COVERAGE] = "DELETE FROM coverage_parts WHERE run = ?1",
@@ -71,6 +72,7 @@ char *results_schema(void)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendall(sql, schema_sql);
+    sqlite3_str_appendall(sql, views_sql);
     put_verdict_names(sql);
     return sqlite3_str_finish(sql);
 }
@@ -132,6 +134,8 @@ static int open_to_write(struct results *r, struct why *w)
     if (code != SQLITE_OK)
         return results_failed(r, w);
     sqlite3_busy_handler(r->db, wait_for_others, NULL);
+    if (packed_text_functions(r->db) != SQLITE_OK)
+        return results_failed(r, w);
     TRY(database_version(r->db, r->path, &version, w)); /* before anything is changed */
     TRY(results_exec(r, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", w));
     if (!is_current(r, version)) {
@@ -323,7 +327,6 @@ static void bind_spec(sqlite3_stmt *s, int i, const struct spec_row *spec)
 {
     if (spec->length)
         sqlite3_bind_text64(s, i, spec->spec, spec->length, SQLITE_TRANSIENT, SQLITE_UTF8);
-    bind_text(s, i + 1, spec->dot);
 }
 
 static int write_row(struct results *r, const struct case_row *c, struct why *w)
@@ -341,7 +344,7 @@ static int write_row(struct results *r, const struct case_row *c, struct why *w)
         sqlite3_bind_int(s, 7, c->level);
     sqlite3_bind_int64(s, 8, c->n_operations);
     bind_spec(s, 9, &c->spec);
-    bind_text(s, 11, c->suite);
+    bind_text(s, 10, c->suite);
     return results_finish(r, s, w);
 }
 

@@ -19,7 +19,7 @@
 
 struct results;
 
-/* The SQL that makes an empty database: harness/store/schema.sql and the names of the verdicts. For
+/* The SQL that makes an empty database: schema.sql, views.sql and the names of the verdicts. For
  * sqlite3_free(); NULL: out of memory. */
 char *results_schema(void);
 
@@ -80,11 +80,10 @@ struct verdict_row {
     const char *replay, *printed, *backtrace; /* NULL: none; replay: where it is not conforming */
 };
 
-/* The specification of a case and its graph as DOT; NULL: none. */
+/* The specification of a case; NULL: none. */
 struct spec_row {
     const char *spec;
     size_t length;
-    const char *dot;
 };
 
 struct case_row {

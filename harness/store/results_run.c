@@ -347,7 +347,7 @@ static int find_row(struct results *r, const char *name, struct recorded_case *f
 {
     sqlite3_stmt *s;
     TRY(results_prepare(r,
-                        "SELECT r.run, r.kind, r.options, c.spec, c.file, c.seed, c.idx, "
+                        "SELECT r.run, r.kind, r.options, text_of(c.spec), c.file, c.seed, c.idx, "
                         "r.judge, c.case_id FROM cases c JOIN runs r USING (run) "
                         "WHERE c.name = ?1 ORDER BY c.spec IS NULL, r.run DESC LIMIT 1",
                         &s, w));

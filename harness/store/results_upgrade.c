@@ -5,12 +5,8 @@
 #include "harness/store/results_internal.h"
 #include "reports/database.h"
 
-extern const char schema_sql[];
+extern const char schema_sql[], views_sql[];
 
-static const char drop_views[] =
-    "DROP VIEW totals_by_verdict; DROP VIEW totals_by_target; DROP VIEW totals_by_operation; "
-    "DROP VIEW totals_by_type; DROP VIEW totals_by_operation_type; DROP VIEW failures; "
-    "DROP VIEW details; ";
 static const char before[] = "ALTER TABLE runs ADD COLUMN owner_pid INTEGER; "
                              "ALTER TABLE runs ADD COLUMN owner_start INTEGER; "
                              "ALTER TABLE runs ADD COLUMN owner_place TEXT; "
@@ -51,13 +47,26 @@ static const char blamed[] = "ALTER TABLE verdicts ADD COLUMN blamed_count INTEG
                              "ALTER TABLE verdicts ADD COLUMN blamed_output INTEGER; "
                              "ALTER TABLE verdicts ADD COLUMN blamed_why TEXT; ";
 
-/* Appends the part of the schema from the text `from` to an empty line, or to its end. */
-static void put_part(sqlite3_str *sql, const char *from, bool to_end)
+/* From version 5 to 6: graphs are derived from specifications, which are compressed. */
+static const char version_6[] = "ALTER TABLE cases DROP COLUMN dot; "
+                                "UPDATE cases SET spec = packed(spec) WHERE spec IS NOT NULL; ";
+
+static void put_drop_views(sqlite3_str *sql)
+{
+    static const char create[] = "\nCREATE VIEW ";
+    for (const char *at = views_sql; (at = strstr(at, create));) {
+        at += strlen(create);
+        sqlite3_str_appendf(sql, "DROP VIEW IF EXISTS %.*s; ", (int) strcspn(at, " "), at);
+    }
+}
+
+/* Appends the part of the schema from the text `from` to an empty line. */
+static void put_part(sqlite3_str *sql, const char *from)
 {
     const char *part = strstr(schema_sql, from), *end = part ? strstr(part, "\n\n") : NULL;
     if (!part)
         return;
-    sqlite3_str_append(sql, part, to_end || !end ? (int) strlen(part) : (int) (end - part));
+    sqlite3_str_append(sql, part, !end ? (int) strlen(part) : (int) (end - part));
     sqlite3_str_appendall(sql, "\n");
 }
 
@@ -65,9 +74,9 @@ static void put_part(sqlite3_str *sql, const char *from, bool to_end)
 static void put_version_2(sqlite3_str *sql)
 {
     sqlite3_str_appendall(sql, before);
-    put_part(sql, "CREATE TABLE verdict_names", false);
-    put_part(sql, "CREATE TABLE verdicts", false);
-    put_part(sql, "CREATE TABLE run_notes", false);
+    put_part(sql, "CREATE TABLE verdict_names");
+    put_part(sql, "CREATE TABLE verdicts");
+    put_part(sql, "CREATE TABLE run_notes");
     sqlite3_str_appendall(sql, after);
 }
 
@@ -94,7 +103,7 @@ int results_add_tables(struct results *r, struct why *w)
         char from[64];
         snprintf(from, sizeof from, "CREATE TABLE %s (", added[i]);
         if (!results_has_table(r, added[i]))
-            put_part(sql, from, false);
+            put_part(sql, from);
     }
     char *text = sqlite3_str_finish(sql);
     int failed = text ? results_exec(r, text, w) : 0; /* NULL: empty */
@@ -105,18 +114,20 @@ int results_add_tables(struct results *r, struct why *w)
 char *results_upgrade_sql(int version)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);
-    sqlite3_str_appendall(sql, drop_views);
+    put_drop_views(sql);
     if (version < 2)
         put_version_2(sql);
     else if (version < 4)
         sqlite3_str_appendall(sql, attempts);
-    if (version >= 2)
+    if (version >= 2 && version < 5)
         sqlite3_str_appendall(sql, blamed);
     if (version < 3)
-        put_part(sql, "CREATE TABLE unloaded_files", false);
+        put_part(sql, "CREATE TABLE unloaded_files");
     if (version < 4)
         sqlite3_str_appendall(sql, version_4);
-    put_part(sql, "CREATE VIEW details", true);
-    sqlite3_str_appendall(sql, "PRAGMA user_version = 5");
+    sqlite3_str_appendall(sql, version_6);
+    put_part(sql, "CREATE INDEX verdicts_by_target");
+    sqlite3_str_appendall(sql, views_sql);
+    sqlite3_str_appendall(sql, "PRAGMA user_version = 6");
     return sqlite3_str_finish(sql);
 }

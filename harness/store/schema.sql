@@ -1,4 +1,4 @@
--- The results database.  Reports are queries on it (views at the end).
+-- The results database.  Reports are queries on it (views.sql).
 --
 --     runs 1 --- n targets
 --      |1            |1
@@ -18,13 +18,16 @@
 -- its rows are added when a database is opened for writing.
 -- Where a verdict has an output, NULL in a column of numbers is NaN.
 --
--- Version 5 (a version lacks what is marked "since" a later one; opening such a database for writing
+-- Version 6 (a version lacks what is marked "since" a later one; opening such a database for writing
 -- upgrades it).
 -- Since 4 the name of a random case has the version and options of its generator; upgraded names have v0;
 -- there is the verdict undecided.
+-- Since 6 there is no graph (DOT) of a case, and cases.spec is compressed where that makes it shorter: a BLOB has
+-- the text in the zlib format (RFC 1950), a TEXT is the text.  `halcyon db spec CASE` prints it; in the sqlite3 shell
+-- sqlar_uncompress(spec, 16777216) reads it, in Python zlib.decompress(spec).
 
 PRAGMA application_id = 1212238937; -- "HALY"
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 CREATE TABLE verdict_names (        -- since 2
     name        TEXT PRIMARY KEY,
@@ -72,8 +75,7 @@ CREATE TABLE cases (
     idx         INTEGER,
     level       INTEGER,            -- feature level that the model needs, NULL: not known
     n_operations INTEGER NOT NULL,  -- of the main graph
-    spec        TEXT,               -- .mod.py of a case that is not conforming on some target
-    dot         TEXT,               -- graph_dump_dot() of such a case: the report draws it
+    spec        TEXT,               -- compressed: .mod.py of a case that is not conforming on some target
     suite       TEXT,               -- of a rule of halcyon conform: its suite (since 2; written since 4); else NULL
     UNIQUE (run, ordinal)
 );
@@ -141,6 +143,9 @@ CREATE TABLE verdicts (
     PRIMARY KEY (case_id, target)
 ) WITHOUT ROWID;
 
+CREATE INDEX verdicts_by_target ON verdicts (target, verdict); -- since 6
+CREATE INDEX verdicts_by_verdict ON verdicts (verdict, target); -- since 6
+
 CREATE TABLE run_notes (            -- since 2
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
@@ -198,44 +203,3 @@ CREATE TABLE unloaded_files (       -- since 3
     why         TEXT NOT NULL,      -- file, place and reason; the examples before that place are in the run
     PRIMARY KEY (run, ordinal)
 ) WITHOUT ROWID;
-
--- One row per verdict with everything that belongs to it.
-CREATE VIEW details AS
-    SELECT c.run, c.case_id, c.ordinal, c.name, c.file, c.seed, c.idx, c.level, c.n_operations,
-           t.ordinal AS target_ordinal, t.uri,
-           v.verdict, v.was, v.why, v.judge, v.stage, v.status, v.ms, v.device_ns,
-           v.checked, v.wrong, v.output, v.element, v.place, v.operation, v.type,
-           v.expected, v.actual, v.bound, v.ratio, v.replay, c.spec, c.dot,
-           v.verdict IN (SELECT name FROM verdict_names WHERE conforming) AS conforming,
-           v.confirmed, v.printed, v.backtrace, v.attempts, v.failed_attempts,
-           v.blamed_operation, v.blamed_index, v.blamed_place, v.blamed_expected, v.blamed_actual, v.blamed_bound,
-           v.blamed_ratio, v.blamed_count, v.blamed_graph, v.blamed_type, v.blamed_output, v.blamed_why,
-           v.bucket, v.shrunk
-    FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target);
-
-CREATE VIEW failures AS
-    SELECT * FROM details WHERE NOT conforming;
-
-CREATE VIEW totals_by_verdict AS
-    SELECT run, verdict, count(*) AS n FROM details GROUP BY run, verdict;
-
-CREATE VIEW totals_by_target AS
-    SELECT run, target_ordinal, uri, verdict, count(*) AS n, sum(ms) AS ms
-    FROM details GROUP BY run, target_ordinal, uri, verdict;
-
-CREATE VIEW totals_by_operation AS
-    SELECT c.run, o.operation, v.verdict, count(*) AS n
-    FROM (SELECT DISTINCT case_id, operation FROM case_operations) o
-    JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
-    GROUP BY c.run, o.operation, v.verdict;
-
-CREATE VIEW totals_by_type AS
-    SELECT c.run, o.type, v.verdict, count(*) AS n
-    FROM (SELECT DISTINCT case_id, type FROM case_operations) o
-    JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
-    GROUP BY c.run, o.type, v.verdict;
-
-CREATE VIEW totals_by_operation_type AS
-    SELECT c.run, o.operation, o.type, v.verdict, count(*) AS n
-    FROM case_operations o JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
-    GROUP BY c.run, o.operation, o.type, v.verdict;

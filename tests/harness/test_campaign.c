@@ -129,8 +129,8 @@ static void send_spec(uint64_t item)
     struct spec_message m = { .kind = MESSAGE_SPEC, .spec_length = 4 };
     char bytes[64];
     memcpy(bytes, &m, sizeof m);
-    strcpy(bytes + sizeof m, "specdot");
-    send_ok(item, bytes, sizeof m + 7);
+    strcpy(bytes + sizeof m, "spec");
+    send_ok(item, bytes, sizeof m + 4);
 }
 
 static void complete(uint64_t item)
@@ -163,8 +163,7 @@ START_TEST(a_case_is_written_when_it_is_complete)
     ck_assert_str_eq(query("SELECT count(*) FROM cases"), "0");
     ck_assert_uint_eq(total(0, VERDICT_PASS), 0);
     complete(2);
-    ck_assert_str_eq(query("SELECT name || spec || dot || level FROM cases"),
-                     "random/v2/s7/i2specdot3");
+    ck_assert_str_eq(query("SELECT name || spec || level FROM cases"), "random/v2/s7/i2spec3");
     ck_assert_str_eq(query("SELECT operation FROM case_operations"), "ADD");
     ck_assert_str_eq(query("SELECT group_concat(operation || ran) FROM coverage"), "ADD1,ADD1");
     ck_assert_str_eq(query("SELECT printed || backtrace FROM failures"), "one\ntwo ?[31m#0 main");
@@ -233,8 +232,8 @@ static void send_amendment(uint64_t item, uint64_t ordinal, enum verdict v)
                                .result = a_verdict(1, v).result };
     char bytes[sizeof m + 8];
     memcpy(bytes, &m, sizeof m);
-    memcpy(bytes + sizeof m, "latedot", 7);
-    send_ok(item, bytes, sizeof m + 7);
+    memcpy(bytes + sizeof m, "late", 4);
+    send_ok(item, bytes, sizeof m + 4);
 }
 
 START_TEST(an_earlier_verdict_is_amended)
@@ -247,9 +246,9 @@ START_TEST(an_earlier_verdict_is_amended)
     complete(1);
     send_amendment(2, 0, VERDICT_VIOLATION);
     send_amendment(2, 1, VERDICT_VIOLATION); /* does not conform already */
-    ck_assert_str_eq(query("SELECT group_concat(verdict || spec || dot) FROM "
+    ck_assert_str_eq(query("SELECT group_concat(verdict || spec) FROM "
                            "(SELECT * FROM failures ORDER BY ordinal)"),
-                     "violationlatedot,failspecdot");
+                     "violationlate,failspec");
     ck_assert_uint_eq(total(1, VERDICT_PASS), 0);
     ck_assert_uint_eq(total(1, VERDICT_VIOLATION), 1);
     ck_assert_uint_eq(total(1, VERDICT_FAIL), 1);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reports/packed_text.h"
+
 char results_folder[] = "/tmp/halcyon-test-XXXXXX";
 char results_path[64];
 
@@ -51,6 +53,7 @@ int64_t results_file_int(const char *sql)
     sqlite3 *db;
     sqlite3_stmt *s;
     ck_assert_int_eq(sqlite3_open_v2(results_path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_int_eq(packed_text_functions(db), SQLITE_OK);
     ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
     ck_assert_int_eq(sqlite3_step(s), SQLITE_ROW);
     int64_t answer = sqlite3_column_int64(s, 0);

@@ -17,7 +17,8 @@ void results_file_remove(void);
 
 /* Opens the database for writing. */
 struct results *results_file_open(void);
-/* The first column of a query's first row, which must exist. */
+/* The first column of a query's first row, which must exist.  Has the functions of
+ * reports/packed_text.h. */
 int64_t results_file_int(const char *sql);
 
 #endif

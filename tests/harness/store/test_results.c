@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "harness/store/run_export.h"
+#include "reports/packed_text.h"
 #include "reports/reports.h"
 #include "tests/harness/store/results_file.h"
 #include "tests/support/check_main.h"
@@ -57,7 +58,7 @@ static void write_case(struct results *r, uint64_t ordinal, enum verdict first, 
                           .operations = "ADD\tTENSOR_FLOAT32\nADD\tTENSOR_FLOAT32\n",
                           .verdict = verdict };
     if (!conforming)
-        c.spec = (struct spec_row){ "the spec", 8, "the graph" };
+        c.spec = (struct spec_row){ "the spec", 8 };
     struct why w;
     ck_assert_msg(results_write_case(r, &c, &w) == 0, "%s", w.text);
 }
@@ -67,6 +68,7 @@ static void run_sql(const char *sql)
     sqlite3 *db;
     char *error = NULL;
     ck_assert_int_eq(sqlite3_open(results_path, &db), SQLITE_OK);
+    ck_assert_int_eq(packed_text_functions(db), SQLITE_OK);
     ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &error) == SQLITE_OK, "%s", error);
     sqlite3_close(db);
 }
@@ -158,7 +160,7 @@ START_TEST(a_verdict_is_amended)
     struct why w;
     struct check_result result = a_fail();
     struct verdict_row late = { .result = &result, .printed = "text", .backtrace = "#0 main" };
-    struct spec_row spec = { "late spec", 9, NULL };
+    struct spec_row spec = { "late spec", 9 };
     result.verdict = VERDICT_VIOLATION;
     ck_assert_int_eq(results_start_run(r, &results_file_run, results_file_targets, 2, &w), 0);
     write_case(r, 0, VERDICT_PASS, VERDICT_PASS);
@@ -492,7 +494,7 @@ START_TEST(version_1_is_upgraded_when_written)
     ck_assert_int_eq(results_add_note(r, 1, "memory grows", &w), 0);
     ck_assert_int_eq(results_finish_run(r, 1, &w), 0);
     results_close(r);
-    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 5);
+    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 6);
     ck_assert_int_eq(results_file_int("SELECT count(*) FROM details WHERE confirmed IS NULL"), 4);
     ck_assert_int_eq(results_file_int("SELECT count(*) FROM failures WHERE replay = 'replay'"), 2);
     ck_assert_int_eq(results_file_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
@@ -502,8 +504,17 @@ START_TEST(version_1_is_upgraded_when_written)
 }
 END_TEST
 
-/* Makes a database one of version 4, which lacks columns of verdicts, and of the view `details`. */
+/* Makes a database one of version 5, which has graphs, plain specifications and fewer views. */
+#define AS_VERSION_5                                                                               \
+    "DROP VIEW failing; DROP VIEW bugs; DROP VIEW bug_targets; DROP VIEW target_verdicts; "        \
+    "DROP VIEW operation_verdicts; DROP VIEW ratio_bins; DROP VIEW flaky_cases; DROP VIEW "        \
+    "waivers; DROP VIEW trend; DROP VIEW not_compared; DROP INDEX verdicts_by_target; DROP "       \
+    "INDEX verdicts_by_verdict; ALTER TABLE cases ADD COLUMN dot TEXT; UPDATE cases SET dot "      \
+    "= 'graph {}', spec = text_of(spec); PRAGMA user_version = 5; "
+
+/* Makes it one of version 4, which lacks columns of verdicts, and of the view `details`. */
 #define AS_VERSION_4                                                                               \
+    AS_VERSION_5                                                                                   \
     "PRAGMA writable_schema = ON; "                                                                \
     "UPDATE sqlite_schema SET sql = substr(sql, 1, instr(sql, ', v.failed_attempts') + 18) || "    \
     "substr(sql, instr(sql, 'v.blamed_why') + 12) WHERE name = 'details'; "                        \
@@ -603,7 +614,7 @@ START_TEST(names_of_version_3_get_their_options)
     results_close(r);
     ck_assert_int_eq(failures_of_report(), 3); /* before the upgrade: none hides another one */
     results_close(results_file_open());
-    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 5);
+    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 6);
     snprintf(sql, sizeof sql,
              "SELECT count(*) FROM details WHERE case_id = 1 AND name = '%s' AND "
              "replay = 'halcyon replay %s -d a'",
@@ -640,7 +651,7 @@ START_TEST(an_upgraded_database_is_like_a_new_one)
 }
 END_TEST
 
-/* Databases of versions 3 and 4. */
+/* Databases of versions 3, 4 and 5. */
 START_TEST(older_versions_are_upgraded)
 {
     static const char sql[] =
@@ -648,11 +659,12 @@ START_TEST(older_versions_are_upgraded)
         "* (c.pk + 1)) FROM sqlite_schema t, pragma_table_xinfo(t.name) c";
     write_killed_run();
     int64_t like_new = results_file_int(sql);
-    run_sql(_i ? AS_VERSION_4 : as_version_3);
+    static const char *const older[] = { as_version_3, AS_VERSION_4, AS_VERSION_5 };
+    run_sql(older[_i]);
     ck_assert_int_ne(results_file_int(sql), like_new);
     results_close(results_file_open());
     ck_assert_int_eq(results_file_int(sql), like_new);
-    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 5);
+    ck_assert_int_eq(results_file_int("PRAGMA user_version"), 6);
     ck_assert_int_eq(results_file_int("SELECT count(*) FROM details WHERE attempts IS NULL AND "
                                       "blamed_count IS NULL"),
                      3);
@@ -844,7 +856,7 @@ Suite *results_suite(void)
     tcase_add_test(t, passes_of_version_3_become_undecided);
     tcase_add_test(t, names_of_version_3_get_their_options);
     tcase_add_test(t, an_upgraded_database_is_like_a_new_one);
-    tcase_add_loop_test(t, older_versions_are_upgraded, 0, 2);
+    tcase_add_loop_test(t, older_versions_are_upgraded, 0, 3);
     tcase_add_test(t, a_flaky_verdict_has_its_attempts);
     tcase_add_test(t, a_verdict_has_the_blamed_operations);
     tcase_add_test(t, names_of_no_file_are_rejected);

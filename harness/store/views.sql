@@ -1,0 +1,208 @@
+-- The views of the results database: each answers one question of the report.  docs/database.md shows
+-- their use.  "run" is in all of them; a view without a filter has the rows of every run.  An upgrade drops
+-- and creates them again.
+
+-- One row per verdict with everything that belongs to it; spec may be compressed (schema.sql).
+CREATE VIEW details AS
+    SELECT c.run, c.case_id, c.ordinal, c.name, c.file, c.seed, c.idx, c.level, c.n_operations,
+           t.ordinal AS target_ordinal, t.uri,
+           v.verdict, v.was, v.why, v.judge, v.stage, v.status, v.ms, v.device_ns,
+           v.checked, v.wrong, v.output, v.element, v.place, v.operation, v.type,
+           v.expected, v.actual, v.bound, v.ratio, v.replay, c.spec,
+           v.verdict IN (SELECT name FROM verdict_names WHERE conforming) AS conforming,
+           v.confirmed, v.printed, v.backtrace, v.attempts, v.failed_attempts,
+           v.blamed_operation, v.blamed_index, v.blamed_place, v.blamed_expected, v.blamed_actual, v.blamed_bound,
+           v.blamed_ratio, v.blamed_count, v.blamed_graph, v.blamed_type, v.blamed_output, v.blamed_why,
+           v.bucket, v.shrunk
+    FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target);
+
+CREATE VIEW failures AS
+    SELECT * FROM details WHERE NOT conforming;
+
+CREATE VIEW totals_by_verdict AS
+    SELECT t.run, v.verdict, count(*) AS n FROM verdicts v JOIN targets t USING (target) GROUP BY t.run, v.verdict;
+
+CREATE VIEW totals_by_target AS
+    SELECT run, target_ordinal, uri, verdict, count(*) AS n, sum(ms) AS ms
+    FROM details GROUP BY run, target_ordinal, uri, verdict;
+
+CREATE VIEW totals_by_operation AS
+    SELECT c.run, o.operation, v.verdict, count(*) AS n
+    FROM (SELECT DISTINCT case_id, operation FROM case_operations) o
+    JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
+    GROUP BY c.run, o.operation, v.verdict;
+
+CREATE VIEW totals_by_type AS
+    SELECT c.run, o.type, v.verdict, count(*) AS n
+    FROM (SELECT DISTINCT case_id, type FROM case_operations) o
+    JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
+    GROUP BY c.run, o.type, v.verdict;
+
+CREATE VIEW totals_by_operation_type AS
+    SELECT c.run, o.operation, o.type, v.verdict, count(*) AS n
+    FROM case_operations o JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
+    GROUP BY c.run, o.operation, o.type, v.verdict;
+
+-- The verdicts of failures (every verdict that does not conform) without their texts: what the views below are made of.
+CREATE VIEW failing AS              -- since 6
+    SELECT t.run, v.case_id, v.target, t.ordinal AS target_ordinal, t.uri, v.verdict,
+           v.bucket IS NOT NULL AS in_bucket,
+           -- the operation that the failure is blamed on, else the one that wrote the worst output
+           CASE WHEN v.blamed_operation IS NULL THEN v.operation
+                WHEN instr(v.blamed_operation, ' ') THEN
+                    substr(v.blamed_operation, 1, instr(v.blamed_operation, ' ') - 1)
+                ELSE v.blamed_operation END AS operation,
+           CASE WHEN v.blamed_operation IS NULL THEN v.type ELSE v.blamed_type END AS type,
+           -- the bucket; of failures that were not shrunk, verdict, operation and type; of rules, the rule
+           coalesce(v.bucket,
+                    v.verdict || coalesce(' ' || (SELECT 'rule ' || c.suite || '/' || replace(c.name, rtrim(c.name,
+                                 replace(c.name, '/', '')), '') FROM cases c
+                                 WHERE c.case_id = v.case_id AND c.suite IS NOT NULL),
+                                 coalesce(' ' || coalesce(v.blamed_operation, v.operation), '')
+                                 || coalesce(' ' || coalesce(v.blamed_type, v.type), ''))) AS bug,
+           -- the worst element, that of the blamed operation where it has one
+           CASE WHEN v.blamed_output IS NULL THEN v.place ELSE v.blamed_place END AS place,
+           CASE WHEN v.blamed_output IS NULL THEN v.expected ELSE v.blamed_expected END AS expected,
+           CASE WHEN v.blamed_output IS NULL THEN v.actual ELSE v.blamed_actual END AS actual,
+           CASE WHEN v.blamed_output IS NULL THEN v.bound ELSE v.blamed_bound END AS bound,
+           CASE WHEN v.blamed_output IS NULL THEN v.ratio ELSE v.blamed_ratio END AS ratio,
+           v.shrunk IS NOT NULL AS is_shrunk, length(v.shrunk) AS shrunk_bytes
+    FROM verdicts v JOIN targets t USING (target)
+    WHERE v.verdict IN (SELECT name FROM verdict_names WHERE NOT conforming);
+
+-- One row per run and bug: a bucket of failures that probably have one cause (shrinking.md), of rules the rule, of
+-- failures that were not shrunk those of one verdict, operation and type (in_bucket 0).
+CREATE VIEW bugs AS                 -- since 6
+    WITH ranked AS (
+        SELECT f.*, c.n_operations,
+               row_number() OVER (PARTITION BY f.run, bug ORDER BY ratio IS NULL, ratio DESC, case_id, target) AS by_ratio,
+               row_number() OVER (PARTITION BY f.run, bug
+                                  ORDER BY NOT is_shrunk, shrunk_bytes, c.n_operations, case_id, target) AS by_size
+        FROM failing f JOIN cases c USING (case_id)),
+    grouped AS (
+        SELECT run, bug, max(in_bucket) AS in_bucket, count(*) AS n, count(DISTINCT case_id) AS n_cases,
+               count(DISTINCT target) AS n_targets,
+               max(CASE WHEN by_ratio = 1 THEN place END) AS place,
+               max(CASE WHEN by_ratio = 1 THEN expected END) AS expected,
+               max(CASE WHEN by_ratio = 1 THEN actual END) AS actual,
+               max(CASE WHEN by_ratio = 1 THEN bound END) AS bound,
+               max(CASE WHEN by_ratio = 1 THEN ratio END) AS ratio,
+               max(CASE WHEN by_ratio = 1 THEN case_id END) AS worst_case,
+               max(CASE WHEN by_ratio = 1 THEN target END) AS worst_target,
+               max(CASE WHEN by_size = 1 THEN case_id END) AS case_id,
+               max(CASE WHEN by_size = 1 THEN target END) AS target,
+               max(CASE WHEN by_size = 1 THEN operation END) AS operation,
+               max(CASE WHEN by_size = 1 THEN type END) AS type,
+               max(CASE WHEN by_size = 1 THEN verdict END) AS verdict
+        FROM ranked GROUP BY run, bug)
+    SELECT g.run, g.bug, g.in_bucket,
+           g.n,                     -- failures: verdicts, not cases
+           g.n_cases, g.n_targets,
+           g.verdict, g.operation, g.type,  -- of the smallest case: the first wrong operation
+           v.blamed_index AS operation_index, v.blamed_graph AS operation_graph,
+           -- the worst element of all failures, and its case
+           g.place, g.expected, g.actual, g.bound, g.ratio, g.worst_case, g.worst_target,
+           -- the smallest shrunk case, else that with the fewest operations
+           g.case_id, g.target, c.name, t.uri, c.n_operations, v.why, v.blamed_why, v.shrunk, v.replay
+    FROM grouped g JOIN verdicts v USING (case_id, target) JOIN cases c USING (case_id) JOIN targets t USING (target);
+
+-- On which targets a bug occurs, and how often.
+CREATE VIEW bug_targets AS          -- since 6
+    SELECT run, bug, target, target_ordinal, uri, count(*) AS n FROM failing GROUP BY run, bug, target;
+
+-- One row per run and target.
+CREATE VIEW target_verdicts AS      -- since 6
+    SELECT t.run, t.target, t.ordinal AS target_ordinal, t.uri, t.name, t.version, t.type, t.hal,
+           count(*) AS n,
+           sum(v.verdict NOT IN (SELECT name FROM verdict_names WHERE conforming)) AS failing,
+           sum(v.verdict = 'pass') AS pass, sum(v.verdict = 'undecided') AS undecided,
+           sum(v.verdict = 'unsupported') AS unsupported, sum(v.verdict = 'waived') AS waived,
+           sum(v.verdict = 'flaky') AS flaky,
+           sum(v.checked) AS checked, sum(v.ms) AS ms
+    FROM targets t JOIN verdicts v USING (target) GROUP BY t.target;
+
+-- Operation x type x target, by verdict.  A verdict with an operation that is blamed for it (a failure, `unsupported`)
+-- counts for that operation alone in n, and for the others of its graph in beside; others count for every
+-- operation of the graph in n.
+CREATE VIEW operation_verdicts AS   -- since 6
+    WITH blamed AS (
+        SELECT case_id, target, verdict, blamed_type,
+               CASE WHEN instr(blamed_operation, ' ')
+                    THEN substr(blamed_operation, 1, instr(blamed_operation, ' ') - 1)
+                    WHEN blamed_operation IS NOT NULL THEN blamed_operation
+                    WHEN verdict NOT IN (SELECT name FROM verdict_names WHERE conforming) THEN operation
+               END AS operation
+        FROM verdicts),
+    typed AS (                      -- the type as in case_operations, where blamed_type may be that of an output
+        SELECT case_id, target, verdict, operation,
+               CASE WHEN operation IS NOT NULL THEN
+                   coalesce((SELECT type FROM case_operations o WHERE o.case_id = b.case_id AND
+                             o.operation = b.operation AND o.type = b.blamed_type),
+                            (SELECT min(type) FROM case_operations o WHERE o.case_id = b.case_id AND
+                             o.operation = b.operation)) END AS type
+        FROM blamed b)
+    SELECT t.run, v.target, t.ordinal AS target_ordinal, t.uri, o.operation, o.type, v.verdict,
+           sum(v.operation IS NULL OR v.operation = o.operation AND v.type = o.type) AS n,
+           sum(v.operation IS NOT NULL AND NOT (v.operation = o.operation AND v.type = o.type)) AS beside
+    FROM typed v JOIN targets t USING (target) JOIN case_operations o USING (case_id)
+    GROUP BY v.target, o.operation, o.type, v.verdict;
+
+-- How near to the bound, or how far beyond it, the worst elements are, by the operation that wrote them (of a
+-- failure, the one that is blamed): low < ratio <= high, ratio = |actual - expected| / bound.  low NULL: the
+-- ratio is 0; high NULL: the last bin.
+CREATE VIEW ratio_bins AS           -- since 6
+    SELECT t.run, r.target, t.ordinal AS target_ordinal, t.uri, r.operation, r.type,
+           CASE WHEN ratio <= 0 THEN NULL WHEN ratio <= 0.01 THEN 0 WHEN ratio <= 0.1 THEN 0.01 WHEN ratio <= 0.25 THEN 0.1
+                WHEN ratio <= 0.5 THEN 0.25 WHEN ratio <= 0.75 THEN 0.5 WHEN ratio <= 1 THEN 0.75 WHEN ratio <= 2 THEN 1
+                WHEN ratio <= 10 THEN 2 WHEN ratio <= 100 THEN 10 WHEN ratio <= 10000 THEN 100 ELSE 10000 END AS low,
+           CASE WHEN ratio <= 0 THEN 0 WHEN ratio <= 0.01 THEN 0.01 WHEN ratio <= 0.1 THEN 0.1 WHEN ratio <= 0.25 THEN 0.25
+                WHEN ratio <= 0.5 THEN 0.5 WHEN ratio <= 0.75 THEN 0.75 WHEN ratio <= 1 THEN 1 WHEN ratio <= 2 THEN 2
+                WHEN ratio <= 10 THEN 10 WHEN ratio <= 100 THEN 100 WHEN ratio <= 10000 THEN 10000 END AS high,
+           count(*) AS n, max(ratio) AS largest
+    FROM (SELECT target,
+                 CASE WHEN blamed_output IS NULL THEN operation
+                      WHEN instr(blamed_operation, ' ')
+                      THEN substr(blamed_operation, 1, instr(blamed_operation, ' ') - 1)
+                      ELSE blamed_operation END AS operation,
+                 CASE WHEN blamed_output IS NULL THEN type ELSE blamed_type END AS type,
+                 CASE WHEN blamed_output IS NULL THEN ratio ELSE blamed_ratio END AS ratio
+          FROM verdicts WHERE output IS NOT NULL OR blamed_output IS NOT NULL) r
+    JOIN targets t USING (target)
+    WHERE r.ratio IS NOT NULL AND r.operation IS NOT NULL
+    GROUP BY r.target, r.operation, r.type, low, high;
+
+-- Cases that failed in some of their runs (--rerun), also those that are waived.
+CREATE VIEW flaky_cases AS          -- since 6
+    SELECT run, case_id, target_ordinal, uri, name, verdict, was, failed_attempts, attempts, confirmed, why,
+           coalesce(blamed_operation, operation) AS operation, coalesce(blamed_type, type) AS type, replay
+    FROM details WHERE verdict = 'flaky' OR verdict = 'waived' AND failed_attempts < attempts;
+
+-- Failures that a baseline expects, with their age: since which run, and for how many days up to the newest one, they
+-- have been waived.
+CREATE VIEW waivers AS              -- since 6
+    SELECT uri, name, verdict_was AS was, why, count(*) AS n_runs, min(run) AS first_run, max(run) AS last_run,
+           min(started) AS first_started, max(started) AS last_started,
+           julianday(max(started)) - julianday(min(started)) AS days
+    FROM (SELECT t.uri, c.name, v.was AS verdict_was, v.why, c.run, r.started
+          FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target) JOIN runs r ON r.run = c.run
+          WHERE v.verdict = 'waived' ORDER BY r.started)
+    GROUP BY uri, name;
+
+-- One row per run and target, to compare runs over time.
+CREATE VIEW trend AS                -- since 6
+    SELECT r.run, r.kind, r.started, r.finished IS NOT NULL AS is_finished, r.version AS halcyon, r.seconds, r.n_cases,
+           v.target_ordinal, v.uri, v.version AS driver, v.n, v.failing, v.pass, v.undecided, v.unsupported, v.waived,
+           v.flaky, (SELECT count(DISTINCT f.bug) FROM failing f WHERE f.target = v.target) AS bugs
+    FROM runs r JOIN target_verdicts v USING (run);
+
+-- What was not compared, and why: signatures of operations that are not supported and the reasons of other models
+-- that were not shown to the driver; why no element was decided; cases that a baseline skips.
+CREATE VIEW not_compared AS         -- since 6
+    SELECT n.*, c.name              -- of the first such case
+    FROM (SELECT t.run, v.target, t.ordinal AS target_ordinal, t.uri, v.verdict,
+                 v.blamed_operation AS operation, v.blamed_type AS type, coalesce(v.blamed_why, v.why) AS reason,
+                 count(*) AS n, min(v.case_id) AS case_id
+          FROM verdicts v JOIN targets t USING (target)
+          WHERE v.verdict IN ('unsupported', 'undecided') OR v.verdict = 'waived' AND v.stage = 'none'
+          GROUP BY v.target, v.verdict, v.blamed_operation, v.blamed_type, coalesce(v.blamed_why, v.why)) n
+    JOIN cases c USING (case_id);

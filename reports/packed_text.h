@@ -1,0 +1,15 @@
+/* Long texts of the results database (harness/store/schema.sql: cases.spec).  Where it makes a text
+ * shorter it is kept as a BLOB in the zlib format, else as TEXT; databases before version 6 have
+ * TEXT only.
+ *
+ * SQL functions: packed(TEXT) is what to store, text_of(COLUMN) the text again; NULL stays NULL.  A
+ * BLOB that is not such a text makes text_of() fail. */
+#ifndef REPORTS_PACKED_TEXT_H
+#define REPORTS_PACKED_TEXT_H
+
+struct sqlite3;
+
+/* Adds the functions to a connection.  Returns an SQLite status. */
+int packed_text_functions(struct sqlite3 *db);
+
+#endif
