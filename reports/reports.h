@@ -1,8 +1,8 @@
 /* reports: models, results and operations as text, graphs and HTML.
  *
  * graphDump draws a model (Graphviz); the report reads the results database
- * (harness/store/schema.sql) and writes one HTML page with each failure and its graph; the manual
- * prints an operation's record.  Nothing here runs a model. */
+ * (harness/store/schema.sql) and writes a static site, or a summary as text; the
+ * manual prints an operation's record.  Nothing here runs a model. */
 #ifndef REPORTS_REPORTS_H
 #define REPORTS_REPORTS_H
 
@@ -11,9 +11,26 @@
 #include "golden/golden.h"
 #include "reports/graph/graph_dump.h"
 
-/* Writes DIR/index.html, a self-contained page, from a results database.  run: the verdicts of that
- * run; 0: of all runs, for each case and target the newest verdict.  Creates DIR if necessary. */
-int report_write(const char *db_path, const char *dir, int64_t run, struct why *w);
+/* The report of a results database. */
+struct report_options {
+    int64_t run; /* the verdicts of that run; 0: of all runs, for each case and target the newest */
+    /* Reads the one example of a specification's text, allocated in `a`.  NULL: without the graphs
+     * of bugs and the stored values of quantised elements. */
+    int (*load)(void *user, const char *spec, struct arena *a, struct example *ret_example,
+                struct why *w);
+    void *user;
+};
+/* Writes the folder DIR: index.html, which opens without a server or a network, its script and
+ * style sheet, and data that it loads on demand.  The folder is written under another name and
+ * renamed when it is complete.  A report that is there is replaced; a folder with other files only
+ * is WHY_INVALID. */
+int report_write(const char *db_path, const char *dir, const struct report_options *o,
+                 struct why *w);
+/* Writes a summary, what is wrong first.  markdown: for the page of a CI job, of at most
+ * REPORT_MARKDOWN_BYTES; else as plain text.  Text from the database is escaped for its medium. */
+enum { REPORT_MARKDOWN_BYTES = 60000 };
+int report_summary(const char *db_path, bool markdown, const struct report_options *o, FILE *to,
+                   struct why *w);
 
 /* Write the manual of one operation, from its record. */
 void op_manual_text(const struct op *op, FILE *to);

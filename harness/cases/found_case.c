@@ -58,26 +58,32 @@ static void print_use(const struct found_case *p, const char *name)
     putc('\n', stderr);
 }
 
-/* Loads the spec stored in the database, through a temporary file. */
-static int load_stored(struct found_case *p, const char *name, struct why *w)
+int cases_load_text(struct cases *c, const char *spec, const char *what, struct why *w)
 {
     char path[] = "/tmp/halcyon-XXXXXX.mod.py";
     int fd = mkstemps(path, 7);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!file)
         return why_fail(w, WHY_SYSTEM, "cannot create a temporary file in /tmp");
-    fputs(p->found.spec, file);
-    int failed = fclose(file) == 0 ? cases_load(&p->cases, path, NULL, w)
+    fputs(spec, file);
+    int failed = fclose(file) == 0 ? cases_load(c, path, NULL, w)
                                    : why_fail(w, WHY_SYSTEM, "%s: cannot be written", path);
     unlink(path);
     if (failed < 0)
-        return why_prefix(w, "%s: stored spec of %s", p->o->db, name);
-    REQUIRE(w, p->cases.n == 1, "%s: stored spec of %s: expected 1 example, found %llu", p->o->db,
-            name, (unsigned long long) p->cases.n);
+        return why_prefix(w, "stored spec of %s", what);
+    REQUIRE(w, c->n == 1, "stored spec of %s: expected 1 example, found %llu", what,
+            (unsigned long long) c->n);
+    c->spec[0].file = NULL;
+    return 0;
+}
+
+static int load_stored(struct found_case *p, const char *name, struct why *w)
+{
+    if (cases_load_text(&p->cases, p->found.spec, name, w) < 0)
+        return why_prefix(w, "%s", p->o->db);
     if (p->o->verbosity >= 0)
         print_use(p, name);
     p->cases.spec[0].example.name = name;
-    p->cases.spec[0].file = NULL;
     return 0;
 }
 

@@ -22,6 +22,9 @@ int found_case_look_up(struct found_case *p, const char *name, struct why *w);
 /* How a recorded case was run: by which rule it was judged, through which entry points, and on
  * which targets it did not conform. */
 int found_case_use_options(struct found_case *p, struct why *w);
+/* Loads the one example of a specification's text, as the database stores it, through a temporary
+ * file.  what: the case, for errors.  *c is zeroed before. */
+int cases_load_text(struct cases *c, const char *spec, const char *what, struct why *w);
 void found_case_done(struct found_case *p);
 
 #endif

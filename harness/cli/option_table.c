@@ -216,7 +216,9 @@ const struct option_row option_table[] = {
       "file to write (report: folder; baseline: file, or folder for one file per target); default "
       "of dump, shrink and baseline: stdout",
       MEMBER(output), .value = VALUE_FILE },
-    { "markdown", 0, NULL, CMD_OPS, "write Markdown", MEMBER(markdown) },
+    { "markdown", 0, NULL, CMD_OPS | CMD_REPORT,
+      "print Markdown (report: a summary for the page of a CI job)", MEMBER(markdown) },
+    { "text", 0, NULL, CMD_REPORT, "print a summary", MEMBER(text) },
     { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", MEMBER(faults) },
     { "profile-json", 0, NULL, CMD_DEVICES,
       "print the profile (FILE.toml, cpu, gpu or dsp) as JSON, for sim:FILE.json",

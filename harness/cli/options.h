@@ -91,6 +91,7 @@ struct options {
     const char *dot, *svg; /* halcyon plan */
     bool skip_bad; /* files of a folder that cannot be loaded do not count for the exit status */
     bool markdown, faults, profile_json;
+    bool text;                                          /* halcyon report: print a summary */
     bool update, check, mark_flakes;                    /* halcyon baseline */
     double threshold;                                   /* of halcyon diff; 0: the default */
     bool man;                                           /* halcyon help */

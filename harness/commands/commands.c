@@ -147,12 +147,17 @@ const struct command command_table[] = {
       "which a process died are left out. Time in a service is counted for every run that was\n"
       "active then: use -j 1 to keep runs apart.",
       cmd_trace, VALUE_FILE },
-    { "report", CMD_REPORT, "[-o DIR] [--junit FILE] [--db FILE] [--run N]",
-      "write a report of the results database: HTML, JUnit, JSON, TAP, CSV",
-      "Writes DIR/index.html: totals by verdict, target, operation and element type, and each\n"
-      "failure with its explanation, graph and replay command. --junit, --json-file, --tap and "
-      "--csv\n"
-      "write the verdicts for other programs, with or without the page.",
+    { "report", CMD_REPORT, "[-o DIR] [--text] [--markdown] [--junit FILE] [--db FILE] [--run N]",
+      "write a report of the results database: a site, a summary, JUnit, JSON, TAP, CSV",
+      "-o writes DIR/index.html, which opens from disk: what is wrong, one card for each bug with "
+      "its\n"
+      "smallest model, its worst element and its replay command; targets, operations by type,\n"
+      "coverage, errors, times, flakes and waivers, trend, what was not compared, all cases. A "
+      "report\n"
+      "in DIR is replaced; a folder that has other files only is not changed. --text and "
+      "--markdown\n"
+      "print a summary, --junit, --json-file, --tap and --csv write the verdicts for other "
+      "programs.",
       cmd_report },
     { "coverage", CMD_COVERAGE, "[RUN...] [-d TARGET...]",
       "print what the recorded runs have executed, and what never",

@@ -1,0 +1,498 @@
+/* The tables, in the order of their creation:
+ *
+ *   target_list  tid, uri                the targets, numbered as they were given first
+ *   shown        vid, ...                the verdicts that the report covers: of a case that was
+ * run on a target several times only the newest pair         pair, operation, type   what cases
+ * exercise cell         operation, type, tid    verdicts by what they tell of an operation: see
+ * enum role_column member       vid, key, place         the verdicts that do not conform; equal
+ * keys: one bug bug          bug, key, vid, n        the bugs, most frequent first, with the
+ * verdict that shows it best case_row     row, vid, bug           all verdicts in the order of the
+ * data files bucket_runs  bucket, first, runs     the runs that have a bucket, in the whole
+ * database ratios       operation, tid, bin     how near to their bounds results were covered tid,
+ * operation, ...     calls that were executed
+ */
+#include "reports/site/site_queries.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "golden/model/op.h"
+#include "reports/database.h"
+
+/* ---- functions */
+
+/* gist(why): a reason with each number replaced by "#". */
+static void gist(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    const unsigned char *from = n == 1 ? sqlite3_value_text(value[0]) : NULL;
+    char text[512];
+    size_t used = 0;
+    if (!from)
+        return;
+    for (bool word = false; *from && used < sizeof(text) - 1;) {
+        if (isdigit(*from) && !word) {
+            text[used++] = '#';
+            /* 12, 0.5, 1e-05, 0x1f */
+            while (isxdigit(*from) || *from == '.' || *from == 'x' ||
+                   (strchr("+-", *from) && *from && from[-1] == 'e'))
+                from++;
+            continue;
+        }
+        word = isalnum(*from) || *from == '_';
+        text[used++] = (char) *from++;
+    }
+    sqlite3_result_text(context, text, (int) used, SQLITE_TRANSIENT);
+}
+
+/* ratio_bin(ratio): 0: exact; 1 to 10: within the bound, by powers of two, 10 is (1/2, 1]; from
+ * RATIO_WITHIN on beyond it; the last one also for NaN. */
+static void ratio_bin(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    bool is_nan = n != 1 || sqlite3_value_type(value[0]) == SQLITE_NULL;
+    double ratio = is_nan ? INFINITY : sqlite3_value_double(value[0]);
+    int bin = RATIO_BINS - 1;
+    if (ratio == 0)
+        bin = 0;
+    else if (ratio < 0x1p12)
+        bin = (int) fmax(1, ceil(log2(ratio)) + 10);
+    sqlite3_result_int(context, bin < RATIO_BINS ? bin : RATIO_BINS - 1);
+}
+
+/* time_bin(ms): the power of two of microseconds. */
+static void time_bin(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    double us = n == 1 ? sqlite3_value_double(value[0]) * 1000 : 0;
+    int bin = us > 1 ? (int) fmin(log2(us), TIME_BINS - 1) : 0;
+    sqlite3_result_int(context, bin);
+}
+
+/* ---- tables */
+
+/* Gives a database of a version before 5 the columns of version 5; %s: those of version 2, which
+ * version 1 lacks. */
+static const char as_version_5[] =
+    "CREATE TEMP VIEW details AS SELECT *%s, NULL AS blamed_operation, NULL AS blamed_index, "
+    "NULL AS blamed_place, NULL AS blamed_expected, NULL AS blamed_actual, NULL AS blamed_bound, "
+    "NULL AS blamed_ratio, NULL AS blamed_count, NULL AS blamed_graph, NULL AS blamed_type, "
+    "NULL AS blamed_output, NULL AS blamed_why, NULL AS bucket, NULL AS shrunk%s FROM main.details";
+static const char as_version_2[] = ", NULL AS confirmed, NULL AS printed, NULL AS backtrace";
+static const char as_version_4[] = ", NULL AS attempts, NULL AS failed_attempts";
+
+/* Tables that older databases, or some of the present version, lack. */
+static const struct {
+    const char *name, *columns;
+} later_tables[] = {
+    { "unloaded_files", "0 AS run, 0 AS ordinal, '' AS file, '' AS why" },
+    { "support_sets", "'' AS digest, '' AS text" },
+    { "run_notes", "0 AS run, 0 AS target, '' AS text" },
+    { "target_performance", "0 AS target, '' AS what, 0.0 AS time, 0.0 AS power" },
+    { "coverage",
+      "0 AS run, 0 AS target, '' AS operation, '' AS form, '' AS types, 0 AS rank, '' AS options, "
+      "'' AS value_class, 0 AS ran, 0 AS not_run" },
+    { "neighbours",
+      "0 AS run, 0 AS target, '' AS producer, '' AS consumer, 0 AS ran, 0 AS not_run" },
+};
+
+/* Before version 4, names of random cases lack the options that the graphs were generated with. */
+static const char graphs_before_4[] =
+    ", (SELECT CASE WHEN json_valid(options) THEN options ->> '$.graphs' END FROM runs "
+    "WHERE runs.run = d.run)";
+
+static const char create_targets[] =
+    "CREATE TEMP TABLE target_list (tid INTEGER PRIMARY KEY, uri TEXT UNIQUE);"
+    "INSERT INTO target_list SELECT row_number() OVER (ORDER BY min(run * 64 + ordinal)) - 1, uri "
+    "FROM targets WHERE %lld IN (0, run) GROUP BY uri";
+
+/* Of the columns beside max() SQLite takes the row that has the maximum.  %s: what else
+ * distinguishes cases. */
+static const char create_shown[] =
+    "CREATE TEMP TABLE shown AS SELECT max(d.run) AS run, d.case_id, d.target_ordinal AS ordinal, "
+    "d.uri, d.name, CASE WHEN " PASSED_UNDECIDED " THEN 'undecided' ELSE d.verdict END AS verdict, "
+    "d.conforming, d.ms, d.device_ns, d.checked, d.n_operations, d.output IS NOT NULL AS compared, "
+    "d.operation, d.type, d.ratio, d.blamed_operation AS blamed, d.blamed_type, d.blamed_count, "
+    "d.blamed_ratio, d.bucket, (SELECT tid FROM target_list l WHERE l.uri = d.uri) AS tid "
+    "FROM details d WHERE %lld IN (0, d.run) "
+    "GROUP BY d.name, d.file, d.uri%s";
+
+static const char create_cells[] =
+    "CREATE TEMP TABLE pair (pair INTEGER PRIMARY KEY, operation TEXT, type TEXT,"
+    "  UNIQUE (operation, type));"
+    "INSERT INTO pair SELECT row_number() OVER (ORDER BY operation, type) - 1, operation, type FROM"
+    "  (SELECT DISTINCT operation, type FROM case_operations WHERE case_id IN"
+    "    (SELECT case_id FROM shown));"
+    "CREATE TEMP TABLE cell (pair, tid, failed, suspect, other, passed, undecided, waived,"
+    "  unsupported, not_run, checked, ms);";
+
+/* pair, tid, verdict, conforming, own, checked, ms of each verdict and operation.  own: whether the
+ * operation is blamed; NULL: none is.  blamed is "ADD", or of several operations "ADD (3), MUL
+ * (5)". Where the case has the operation in several types, the one that is blamed counts. */
+static const char select_hits[] =
+    "SELECT p.pair, s.tid, s.verdict, s.conforming, CASE WHEN s.verdict = 'pass' THEN 0 "
+    "  WHEN s.blamed IS NOT NULL THEN"
+    "    instr(', ' || s.blamed || ' (', ', ' || o.operation || ' (') > 0 AND"
+    "    (s.blamed_type IS NULL OR s.blamed_type = o.type OR s.blamed_count > 1 OR NOT EXISTS"
+    "      (SELECT 1 FROM case_operations x WHERE x.case_id = s.case_id AND"
+    "       x.operation = o.operation AND x.type = s.blamed_type))"
+    "  WHEN s.n_operations = 1 THEN 1 END, s.checked, s.ms"
+    " FROM shown s JOIN case_operations o USING (case_id)"
+    " JOIN pair p ON p.operation = o.operation AND p.type = o.type";
+
+/* Failures that were not sorted into a bucket, on a target and with a verdict of which others were
+ * (the shrinking of a run is limited in time), are one row after the bugs: their key begins with
+ * char(2).  Where none was sorted, failures of one target, verdict, operation, type and reason are
+ * one bug; reasons that differ only in numbers count as the same. */
+static const char create_bugs[] =
+    "CREATE TEMP TABLE sorted AS SELECT DISTINCT uri, verdict FROM shown WHERE bucket IS NOT NULL;"
+    "CREATE TEMP TABLE member AS WITH a AS ("
+    "  SELECT s.rowid AS vid, s.tid, s.name, s.verdict, s.n_operations,"
+    "    coalesce(s.blamed_ratio, s.ratio) AS ratio, d.shrunk IS NULL AS unshrunk,"
+    "    coalesce(s.bucket, CASE WHEN (s.uri, s.verdict) IN sorted THEN"
+    "      char(2) || s.uri || char(2) || s.verdict END, char(1) || s.uri || char(1) || s.verdict "
+    "|| char(1) ||"
+    "      CASE WHEN s.blamed_count > 1 THEN gist(s.blamed)"
+    "      ELSE coalesce(s.blamed, s.operation, '') END || char(1) ||"
+    "      coalesce(s.blamed_type, s.type, '') || char(1) ||"
+    "      CASE WHEN s.verdict = 'fail' AND s.blamed_count = 1 THEN '' ELSE gist(d.why) END) AS key"
+    "  FROM shown s JOIN details d"
+    "    ON d.case_id = s.case_id AND d.target_ordinal = s.ordinal WHERE NOT s.conforming)"
+    "SELECT *, row_number() OVER (PARTITION BY key ORDER BY unshrunk, n_operations, name, tid)"
+    "  AS place FROM a;"
+    "CREATE TEMP TABLE bug (bug INTEGER PRIMARY KEY, key TEXT UNIQUE, n, targets, greatest, vid);"
+    "INSERT INTO bug SELECT row_number() OVER (ORDER BY late, n DESC, key) - 1, key, n, targets,"
+    "  greatest, vid FROM (SELECT key, count(*) AS n, count(DISTINCT tid) AS targets,"
+    "    max(ratio) AS greatest, min(CASE WHEN place = 1 THEN vid END) AS vid,"
+    "    min(2 * (key < char(3) AND key >= char(2)) + (verdict IN ('flaky', 'error'))) AS late "
+    "FROM member GROUP BY key);"
+    "CREATE TEMP TABLE case_row (row INTEGER PRIMARY KEY, vid INTEGER, bug INTEGER, place INTEGER);"
+    "INSERT INTO case_row SELECT row_number() OVER (ORDER BY b.bug IS NULL, b.bug, m.place,"
+    "    s.verdict = 'pass', s.verdict, s.name, s.uri) - 1, s.rowid, b.bug, m.place"
+    "  FROM shown s LEFT JOIN member m ON m.vid = s.rowid LEFT JOIN bug b ON b.key = m.key;"
+    "CREATE INDEX temp.rows_of_bug ON case_row (bug, place);"
+    "CREATE TEMP TABLE bucket_runs (bucket TEXT PRIMARY KEY, first INTEGER, runs INTEGER);"
+    "INSERT INTO bucket_runs SELECT bucket, min(run), count(DISTINCT run) FROM details"
+    "  WHERE bucket IS NOT NULL GROUP BY bucket;";
+
+static const char create_ratios[] =
+    "CREATE TEMP TABLE ratios AS SELECT operation, tid, ratio_bin(ratio) AS bin, count(*) AS n,"
+    "  max(ratio) AS greatest FROM ("
+    "  SELECT tid, CASE WHEN own THEN blamed ELSE s.operation END AS operation,"
+    "    CASE WHEN own THEN blamed_ratio ELSE ratio END AS ratio FROM"
+    "    (SELECT *, NOT conforming AND blamed_count = 1 AND blamed_ratio IS NOT NULL AS own"
+    "     FROM shown WHERE compared) s)"
+    "WHERE operation IS NOT NULL GROUP BY operation, tid, bin";
+
+/* The columns of QUERY_TARGETS. */
+static const char create_target_facts[] =
+    "CREATE TEMP TABLE target_facts AS "
+    "SELECT l.tid, l.uri, t.name, t.version, t.type, t.hal, coalesce(n.checked, 0), "
+    "coalesce(n.ms, 0), n.device_ns, (SELECT count(DISTINCT key) FROM member m WHERE "
+    "m.tid = l.tid) FROM target_list l "
+    "JOIN (SELECT uri, max(target) AS target FROM targets GROUP BY uri) u ON u.uri = l.uri "
+    "JOIN targets t ON t.target = u.target LEFT JOIN (SELECT uri, sum(checked) AS checked, "
+    "sum(ms) AS ms, sum(device_ns) AS device_ns FROM shown GROUP BY uri) n ON n.uri = l.uri ";
+
+static const char create_covered[] =
+    "CREATE TEMP TABLE covered AS SELECT l.tid, c.operation, c.form, c.types, c.rank, c.options,"
+    "  c.value_class, sum(c.ran) AS ran, sum(c.not_run) AS not_run"
+    "  FROM coverage c JOIN targets t ON t.target = c.target JOIN target_list l ON l.uri = t.uri"
+    "  WHERE %lld IN (0, c.run) GROUP BY 1, 2, 3, 4, 5, 6, 7";
+
+static int run_sql(sqlite3 *db, const char *path, const char *format, int64_t run, const char *more,
+                   struct why *w)
+{
+    char sql[4096];
+    int n = snprintf(sql, sizeof(sql), format, (long long) run, more);
+    REQUIRE(w, n > 0 && n < (int) sizeof(sql), "%s: a query is too long", path);
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : database_failed(db, path, w);
+}
+
+static int add_functions(sqlite3 *db)
+{
+    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    return sqlite3_create_function(db, "gist", 1, flags, NULL, gist, NULL, NULL) |
+           sqlite3_create_function(db, "ratio_bin", 1, flags, NULL, ratio_bin, NULL, NULL) |
+           sqlite3_create_function(db, "time_bin", 1, flags, NULL, time_bin, NULL, NULL);
+}
+
+/* Empty views in the place of tables that the database lacks. */
+static int add_later_tables(sqlite3 *db, const char *path, struct why *w)
+{
+    for (int i = 0; i < COUNT(later_tables); i++) {
+        char *sql = sqlite3_mprintf("SELECT 1 FROM %s", later_tables[i].name);
+        sqlite3_stmt *s = NULL;
+        bool has = sql && sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK;
+        sqlite3_finalize(s);
+        sqlite3_free(sql);
+        if (has)
+            continue;
+        sql = sqlite3_mprintf("CREATE TEMP VIEW %s AS SELECT %s WHERE 0", later_tables[i].name,
+                              later_tables[i].columns);
+        bool made = sql && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+        sqlite3_free(sql);
+        if (!made)
+            return database_failed(db, path, w);
+    }
+    return 0;
+}
+
+/* ---- cells: summed here, because sorting millions of rows for GROUP BY takes most of the time */
+
+struct sums {
+    bool any;
+    int64_t n[ROLE_MS];
+    double ms;
+};
+
+static void add_hit(struct sums *c, sqlite3_stmt *row)
+{
+    const char *verdict = (const char *) sqlite3_column_text(row, 2);
+    bool conforming = sqlite3_column_int(row, 3),
+         blames = sqlite3_column_type(row, 4) != SQLITE_NULL;
+    bool own = blames && sqlite3_column_int(row, 4);
+    int role = ROLE_PASSED;
+    if (!verdict)
+        return;
+    if (!conforming)
+        role = own ? ROLE_FAILED : blames ? ROLE_OTHER : ROLE_SUSPECT;
+    else if (!strcmp(verdict, "undecided"))
+        role = ROLE_UNDECIDED;
+    else if (!strcmp(verdict, "waived"))
+        role = own || !blames ? ROLE_WAIVED : ROLE_OTHER;
+    else if (!strcmp(verdict, "unsupported"))
+        role = own ? ROLE_UNSUPPORTED : ROLE_NOT_RUN;
+    c->any = true;
+    c->n[role]++;
+    c->n[ROLE_CHECKED] += sqlite3_column_int64(row, 5);
+    c->ms += sqlite3_column_double(row, 6);
+}
+
+static int write_cell(sqlite3_stmt *insert, int64_t pair, int64_t tid, const struct sums *c)
+{
+    sqlite3_reset(insert);
+    sqlite3_bind_int64(insert, 1, pair);
+    sqlite3_bind_int64(insert, 2, tid);
+    for (int i = 0; i < ROLE_MS; i++)
+        sqlite3_bind_int64(insert, 3 + i, c->n[i]);
+    sqlite3_bind_double(insert, 3 + ROLE_MS, c->ms);
+    return sqlite3_step(insert) == SQLITE_DONE ? 0 : -1;
+}
+
+static int64_t count_rows(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *row;
+    int64_t n = 0;
+    if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW)
+        n = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    return n;
+}
+
+static int fill_cells(sqlite3 *db, const char *path, struct why *w)
+{
+    int64_t pairs = count_rows(db, "SELECT count(*) FROM pair"),
+            targets = count_rows(db, "SELECT count(*) FROM target_list");
+    struct sums *cell = calloc((size_t) (pairs * targets + 1), sizeof(*cell));
+    sqlite3_stmt *row = NULL, *insert = NULL;
+    int step = SQLITE_ERROR, failed = 0;
+    if (!cell)
+        return why_no_memory(w);
+    if (sqlite3_prepare_v2(db, select_hits, -1, &row, NULL) == SQLITE_OK)
+        while ((step = sqlite3_step(row)) == SQLITE_ROW) {
+            int64_t pair = sqlite3_column_int64(row, 0), tid = sqlite3_column_int64(row, 1);
+            if (pair >= 0 && pair < pairs && tid >= 0 && tid < targets)
+                add_hit(&cell[pair * targets + tid], row);
+        }
+    failed = step == SQLITE_DONE ? 0 : database_failed(db, path, w);
+    sqlite3_finalize(row);
+    if (!failed && sqlite3_prepare_v2(db, "INSERT INTO cell VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", -1,
+                                      &insert, NULL) != SQLITE_OK)
+        failed = database_failed(db, path, w);
+    for (int64_t i = 0; !failed && i < pairs * targets; i++)
+        if (cell[i].any && write_cell(insert, i / targets, i % targets, &cell[i]) < 0)
+            failed = database_failed(db, path, w);
+    sqlite3_finalize(insert);
+    free(cell);
+    return failed;
+}
+
+int site_create_tables(sqlite3 *db, const char *path, int64_t run, int version, struct why *w)
+{
+    char view[sizeof(as_version_5) + sizeof(as_version_2) + sizeof(as_version_4)];
+    snprintf(view, sizeof(view), as_version_5, version < 2 ? as_version_2 : "",
+             version < 4 ? as_version_4 : "");
+    if (add_functions(db) != SQLITE_OK ||
+        (version < 5 && sqlite3_exec(db, view, NULL, NULL, NULL) != SQLITE_OK))
+        return database_failed(db, path, w);
+    TRY(add_later_tables(db, path, w));
+    TRY(run_sql(db, path, create_targets, run, "", w));
+    TRY(run_sql(db, path, create_shown, run, version < 4 ? graphs_before_4 : "", w));
+    if (sqlite3_exec(db, create_cells, NULL, NULL, NULL) != SQLITE_OK)
+        return database_failed(db, path, w);
+    TRY(fill_cells(db, path, w));
+    if (sqlite3_exec(db, create_bugs, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(db, create_ratios, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(db, create_target_facts, NULL, NULL, NULL) != SQLITE_OK)
+        return database_failed(db, path, w);
+    return run_sql(db, path, create_covered, run, "", w);
+}
+
+/* ---- queries */
+
+/* The columns of enum case_column; r: case_row, s: shown, d: details. */
+#define CASE_COLUMNS                                                                               \
+    "r.row, s.uri, s.name, s.verdict, d.why, d.stage, d.status, d.judge, d.ms, d.device_ns, "      \
+    "d.level, d.n_operations, d.checked, d.wrong, d.output, d.place, d.operation, d.type, "        \
+    "d.expected, d.actual, d.bound, d.ratio, d.replay, text_of(d.spec), d.confirmed, d.printed, "  \
+    "d.backtrace, d.blamed_count, d.blamed_graph, d.blamed_index, d.blamed_operation, "            \
+    "d.blamed_type, d.blamed_why, d.blamed_output, d.blamed_place, d.blamed_expected, "            \
+    "d.blamed_actual, d.blamed_bound, d.blamed_ratio, d.bucket, d.shrunk, d.was, r.place"
+#define DETAILS_OF_SHOWN "details d ON d.case_id = s.case_id AND d.target_ordinal = s.ordinal"
+#define ROLES                                                                                      \
+    "sum(failed), sum(suspect), sum(other), sum(passed), sum(undecided), sum(waived), "            \
+    "sum(unsupported), sum(not_run), sum(checked), sum(ms)"
+/* The rows of unloaded_files that are shown: of runs of the same cases the newest one's. */
+#define SHOWN_FILES                                                                                \
+    "unloaded_files WHERE ?1 = run OR ?1 = 0 AND run IN "                                          \
+    "(SELECT max(run) FROM runs GROUP BY kind, options)"
+/* Since when a verdict is recorded: the columns since, days until the newest run, runs; x: details,
+ * ru: its run. */
+#define AGE                                                                                        \
+    "substr(min(ru.started), 1, 10), CAST((SELECT julianday(max(started)) FROM runs) - "           \
+    "julianday(min(ru.started)) AS INTEGER), count(DISTINCT x.run)"
+
+const char *const site_sql[N_QUERIES] = {
+    [QUERY_VERDICTS] = "SELECT verdict, count(*), conforming FROM shown GROUP BY verdict",
+    [QUERY_UNFINISHED] = "SELECT count(*) FROM runs WHERE finished IS NULL AND run IN "
+                         "(SELECT run FROM shown)",
+    [QUERY_COMPARED] = "SELECT coalesce(sum(checked), 0) FROM shown",
+    [QUERY_CASES] = "SELECT count(DISTINCT case_id) FROM shown",
+    [QUERY_N_TARGETS] = "SELECT count(*) FROM target_list",
+    [QUERY_N_UNLOADED] = "SELECT count(*) FROM " SHOWN_FILES,
+    [QUERY_N_BUGS] = "SELECT count(*) FROM bug WHERE NOT (key >= char(2) AND key < char(3))",
+    [QUERY_N_ROWS_OF_BUGS] = "SELECT count(*) FROM bug",
+    [QUERY_N_UNSORTED] = "SELECT coalesce(sum(n), 0) FROM bug WHERE key >= char(2) AND "
+                         "key < char(3)",
+    [QUERY_BUGS] =
+        "SELECT b.bug, b.key, s.bucket, b.n, b.targets, b.greatest, r.row, d.shrunk, " CASE_COLUMNS
+        " FROM bug b CROSS JOIN case_row r ON r.bug = b.bug AND r.place = 1 "
+        "CROSS JOIN shown s ON s.rowid = b.vid CROSS JOIN " DETAILS_OF_SHOWN
+        " WHERE b.bug >= ?1 AND b.bug < ?1 + ?2 ORDER BY b.bug",
+    [QUERY_BUG_TARGETS] = "SELECT s.uri, count(*) FROM case_row r JOIN shown s ON s.rowid = r.vid "
+                          "WHERE r.bug = ?1 GROUP BY s.uri ORDER BY count(*) DESC, s.uri",
+    [QUERY_BUG_BLAMED] =
+        "SELECT CASE WHEN s.blamed_count > 1 THEN 'several operations together' "
+        "ELSE coalesce(s.blamed, 'none alone') END AS operation, "
+        "CASE WHEN s.blamed_count > 1 THEN '' ELSE coalesce(s.blamed_type, '') END, "
+        "count(*) FROM case_row r JOIN shown s ON s.rowid = r.vid WHERE r.bug = ?1 "
+        "GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 12",
+    [QUERY_BUG_RUNS] =
+        "SELECT h.first, substr(ru.started, 1, 10), h.runs FROM bug b JOIN bucket_runs h "
+        "ON h.bucket = b.key JOIN runs ru ON ru.run = h.first WHERE b.bug = ?1",
+    [QUERY_TARGETS] = "SELECT * FROM target_facts ORDER BY tid",
+    [QUERY_TARGET_TOTALS] = "SELECT tid, verdict, count(*) FROM shown "
+                            "GROUP BY 1, 2 ORDER BY 1",
+    /* conform/1.3/model/M9 */
+    [QUERY_SUITES] =
+        "SELECT substr(rule, 1, instr(rule, '/') - 1) AS suite, verdict, count(*), sum(checked), "
+        "sum(ms) FROM (SELECT *, substr(name, 9 + instr(substr(name, 9), '/')) AS rule FROM shown "
+        "WHERE name GLOB 'conform/*') GROUP BY 1, 2 ORDER BY 1",
+    [QUERY_OPERATIONS] = "SELECT operation, " ROLES " FROM cell JOIN pair USING (pair) "
+                         "GROUP BY operation ORDER BY sum(failed) DESC, sum(suspect) DESC, 1",
+    [QUERY_TYPES] = "SELECT type, " ROLES " FROM cell JOIN pair USING (pair) "
+                    "GROUP BY type ORDER BY sum(failed) DESC, sum(suspect) DESC, 1",
+    [QUERY_PAIRS] = "SELECT operation, type FROM pair ORDER BY pair",
+    [QUERY_CELLS] = "SELECT pair, tid, " ROLES " FROM cell GROUP BY pair, tid ORDER BY pair, tid",
+    [QUERY_CELL_BUGS] =
+        "SELECT p.pair, m.tid, b.bug, count(*) FROM member m JOIN bug b USING (key) "
+        "JOIN shown s ON s.rowid = m.vid JOIN case_operations o ON o.case_id = s.case_id "
+        "JOIN pair p ON p.operation = o.operation AND p.type = o.type "
+        "WHERE s.blamed IS NULL OR instr(', ' || s.blamed || ' (', ', ' || o.operation || ' (') > "
+        "0 "
+        "GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC, 3",
+    [QUERY_COVERED] =
+        "SELECT tid, count(DISTINCT operation), count(DISTINCT operation || '/' || form || '/' || "
+        "types), count(DISTINCT operation || '/' || form || '/' || types || '/' || rank), "
+        "count(DISTINCT operation || '/' || form || '/' || types || '/' || options), "
+        "count(DISTINCT operation || '/' || form || '/' || types || '/' || value_class), sum(ran), "
+        "(SELECT sum(not_run) FROM covered n WHERE n.tid = c.tid) FROM covered c WHERE ran > 0 "
+        "GROUP BY tid",
+    [QUERY_COVERED_OPERATIONS] =
+        "SELECT operation, count(DISTINCT CASE WHEN ran > 0 THEN form || '/' || types END), "
+        "sum(ran), sum(not_run), count(DISTINCT CASE WHEN ran > 0 THEN tid END) FROM covered "
+        "GROUP BY operation ORDER BY 3, 1",
+    [QUERY_PAIRS_COVERED] =
+        "SELECT l.tid, count(DISTINCT n.producer || '/' || n.consumer) FROM neighbours n "
+        "JOIN targets t ON t.target = n.target JOIN target_list l ON l.uri = t.uri "
+        "WHERE n.ran > 0 AND ?1 IN (0, n.run) GROUP BY 1",
+    [QUERY_RATIOS] = "SELECT operation, tid, bin, n, greatest FROM ratios ORDER BY operation, tid",
+    [QUERY_WALL_TIMES] = "SELECT tid, time_bin(ms) AS bin, count(*) FROM shown "
+                         "WHERE verdict <> 'unsupported' GROUP BY 1, 2 ORDER BY 1, 2",
+    [QUERY_SLOWEST] = "SELECT name, uri, verdict, ms, device_ns, n_operations FROM shown "
+                      "ORDER BY ms DESC, name LIMIT 10",
+    [QUERY_PERFORMANCE] =
+        "SELECT l.tid, p.what, p.time, p.power FROM target_list l JOIN (SELECT uri, max(target) AS "
+        "target FROM targets GROUP BY uri) u ON u.uri = l.uri JOIN target_performance p ON "
+        "p.target = u.target ORDER BY p.what, l.tid",
+    [QUERY_FLAKES] = "SELECT s.name, s.uri, d.was, d.failed_attempts, d.attempts, " AGE
+                     " FROM shown s JOIN " DETAILS_OF_SHOWN
+                     " JOIN details x ON x.name = s.name AND x.uri = s.uri AND "
+                     "x.verdict = 'flaky' JOIN runs ru ON ru.run = x.run WHERE s.verdict = 'flaky' "
+                     "GROUP BY s.rowid ORDER BY 4 * 1.0 / 5 DESC, 1, 2 LIMIT 200",
+    [QUERY_WAIVERS] =
+        "SELECT d.why, s.uri, d.was, count(DISTINCT s.rowid), min(s.name), " AGE
+        " FROM shown s JOIN " DETAILS_OF_SHOWN " JOIN details x ON x.name = s.name AND "
+        "x.uri = s.uri AND x.verdict = 'waived' JOIN runs ru ON ru.run = x.run "
+        "WHERE s.verdict = 'waived' GROUP BY gist(d.why), s.uri, d.was ORDER BY 4 DESC, 1, 2 "
+        "LIMIT 200",
+    [QUERY_TREND] =
+        "SELECT d.run, replace(substr(ru.started, 1, 16), 'T', ' '), ru.kind, d.verdict, count(*), "
+        "d.conforming FROM details d JOIN runs ru ON ru.run = d.run WHERE d.run IN "
+        "(SELECT run FROM runs ORDER BY run DESC LIMIT 60) GROUP BY d.run, d.verdict "
+        "ORDER BY d.run",
+    [QUERY_NEW_BUGS] = "SELECT first, count(*) FROM bucket_runs GROUP BY first",
+    [QUERY_UNDECIDED] =
+        "SELECT s.uri, d.why, min(s.name), count(*) FROM shown s JOIN " DETAILS_OF_SHOWN
+        " WHERE s.verdict = 'undecided' GROUP BY s.uri, gist(d.why) ORDER BY 4 DESC, 1, 2 "
+        "LIMIT 100",
+    [QUERY_UNSUPPORTED] =
+        "SELECT s.uri, coalesce(d.blamed_why, d.why) AS signature, s.name, count(*), "
+        "min(s.case_id) FROM shown s JOIN " DETAILS_OF_SHOWN " WHERE s.verdict = 'unsupported' "
+        "GROUP BY s.uri, signature ORDER BY count(*) DESC, s.uri, signature LIMIT 100",
+    [QUERY_RUNS] =
+        "SELECT run, replace(substr(started, 1, 19), 'T', ' '), command, judge, version, "
+        "seconds, n_cases, (SELECT count(*) FROM cases c WHERE c.run = runs.run AND "
+        "EXISTS (SELECT 1 FROM verdicts v WHERE v.case_id = c.case_id)), finished "
+        "FROM runs WHERE ?1 IN (0, run) ORDER BY run DESC LIMIT 200",
+    [QUERY_UNLOADED] = "SELECT run, why FROM " SHOWN_FILES " ORDER BY run, ordinal LIMIT 1000",
+    [QUERY_SUPPORT] =
+        "SELECT DISTINCT t.uri, s.digest, s.text FROM runs r, "
+        "json_each(CASE WHEN json_valid(r.options) THEN r.options ELSE '{}' END, '$.for') f "
+        "JOIN targets t ON t.run = r.run AND t.ordinal = f.key "
+        "JOIN support_sets s ON s.digest = f.value WHERE ?1 IN (0, r.run) "
+        "ORDER BY t.uri, s.digest",
+    [QUERY_NOTES] = "SELECT n.run, t.uri, n.text FROM run_notes n JOIN targets t ON "
+                    "t.target = n.target WHERE ?1 IN (0, n.run) ORDER BY 1, 2, 3 LIMIT 500",
+    [QUERY_ROWS] =
+        "SELECT s.name, s.tid, s.verdict, s.ms, coalesce(s.blamed_ratio, s.ratio), r.bug, "
+        "(SELECT group_concat(p.pair) FROM case_operations o JOIN pair p ON "
+        "p.operation = o.operation AND p.type = o.type WHERE o.case_id = s.case_id) "
+        "FROM case_row r CROSS JOIN shown s ON s.rowid = r.vid "
+        "WHERE r.row >= ?1 AND r.row < ?2 ORDER BY r.row",
+    [QUERY_N_ROWS] = "SELECT count(*) FROM case_row",
+    [QUERY_VERDICT_ROWS] = "SELECT s.verdict, min(r.row), count(*) FROM case_row r JOIN shown s ON "
+                           "s.rowid = r.vid WHERE r.bug IS NULL GROUP BY 1 ORDER BY 2",
+    [QUERY_TEXTS] =
+        "SELECT r.place, sum(coalesce(length(text_of(d.spec)), 0) + coalesce(length(d.printed), 0) "
+        "+ "
+        "coalesce(length(d.backtrace), 0) + coalesce(length(d.shrunk), 0)) FROM case_row r "
+        "CROSS JOIN shown s ON s.rowid = r.vid CROSS JOIN " DETAILS_OF_SHOWN
+        " WHERE r.bug IS NOT NULL GROUP BY r.place ORDER BY r.place",
+    [QUERY_DETAILS] = "SELECT " CASE_COLUMNS " FROM case_row r CROSS JOIN shown s ON "
+                      "s.rowid = r.vid CROSS JOIN " DETAILS_OF_SHOWN
+                      " WHERE r.row < ?1 AND r.bug IS NOT NULL ORDER BY r.row",
+};
