@@ -234,14 +234,15 @@ function heatTools() {
 }
 function drill(pair) {
   const [operation, type] = facts.pairs[pair];
+  const lines = facts.cells.filter(([p]) => p === pair);
+  const seenRoles = roles.map((_, i) => i).filter((i) => i === FAILED || i === PASSED || lines.some((line) => line[2 + i]));
   const head = make("tr", null, make("th", { scope: "col" }, "target"),
-    ...roles.map((role) => make("th", { scope: "col", class: "n" }, role)), make("td"));
+    ...seenRoles.map((i) => make("th", { scope: "col", class: "n" }, roles[i])), make("td"));
   const body = make("tbody");
-  for (const [p, target, ...n] of facts.cells) {
-    if (p !== pair) continue;
+  for (const [, target, ...n] of lines) {
     const link = make("a", { href: `#cases?pair=${pair}&target=${target}` }, "cases");
     body.append(make("tr", null, make("th", { scope: "row" }, facts.targets[target]),
-      ...roles.map((_, i) => make("td", { class: `n${n[i] ? i === FAILED ? " hot" : "" : " zero"}` }, grouped(n[i]))), make("td", null, link)));
+      ...seenRoles.map((i) => make("td", { class: `n${n[i] ? i === FAILED ? " hot" : "" : " zero"}` }, grouped(n[i]))), make("td", null, link)));
   }
   const bugs = make("ul", { class: "plain" });
   const seen = new Map();
@@ -256,6 +257,7 @@ function drill(pair) {
     make("div", { class: "scroll", tabindex: 0 }, make("table", null, make("thead", null, head), body)),
     seen.size ? make("h3", null, "Bugs") : make("p", { class: "none" }, "No bug is seen here."), bugs);
   byId("drill").showModal();
+  byId("drill").querySelector("[data-close]").focus();
 }
 
 // ---- cases

@@ -186,14 +186,14 @@ static void put_worst(struct site *s, sqlite3_stmt *row)
     double expected = column_real(row, at), actual = column_real(row, at + 1),
            bound = column_real(row, at + 2);
     double scale = q.known ? q.scale : 1, zero = q.known ? q.zero : 0;
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"worst\"><caption>Worst element: ",
-          s->to);
-    fprintf(s->to, "output %" PRId64 " ",
+    fprintf(s->to, "<p class=\"soft small\">Worst element: output %" PRId64 " ",
             (int64_t) sqlite3_column_int64(row, c + (blamed ? CASE_BLAMED_OUTPUT : CASE_OUTPUT)));
     site_put(s, row, c + (blamed ? CASE_BLAMED_PLACE : CASE_PLACE));
     fputs(blamed ? " of the operation, " : ", ", s->to);
     site_text(s, q.type, 0);
-    fputs("</caption><thead><tr><td></td><th scope=\"col\" class=\"n\">real</th>", s->to);
+    fputs("</p>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"worst\"><thead><tr><td></td>"
+          "<th scope=\"col\" class=\"n\">real</th>",
+          s->to);
     if (q.known)
         fputs("<th scope=\"col\" class=\"n\">stored</th>", s->to);
     fputs("</tr></thead><tbody>\n", s->to);

@@ -177,6 +177,7 @@ static void put_detail(struct site *s, sqlite3_stmt *row, bool texts)
     if (!site_is_null(row, CASE_REPLAY))
         site_command(s, site_column(row, CASE_REPLAY));
     put_line(s, row);
+    fputs("<div class=\"split\">", s->to);
     put_worst(s, row);
     put_blamed(s, row);
     fputs("<dl>", s->to);
@@ -196,7 +197,7 @@ static void put_detail(struct site *s, sqlite3_stmt *row, bool texts)
         site_ms(s, sqlite3_column_double(row, CASE_DEVICE) / 1e6);
         fputs("</dd>", s->to);
     }
-    fputs("</dl>\n", s->to);
+    fputs("</dl></div>\n", s->to);
     if (texts) {
         site_folded(s, "shrunk specification", site_column(row, CASE_SHRUNK), LARGEST_TEXT);
         site_folded(s, "specification", site_column(row, CASE_SPEC), LARGEST_TEXT);

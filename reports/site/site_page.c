@@ -17,7 +17,7 @@ const char *const site_verdict[N_VERDICTS] = { "pass", "undecided", "waived",  "
                                                "fail", "violation", "refused", "crash",
                                                "hang", "flaky",     "error" };
 
-enum { GRAPH_WALL_SECONDS = 6 }; /* for the graphs of all bugs */
+enum { GRAPH_WALL_SECONDS = 4 }; /* for the graphs of all bugs */
 
 /* ---- queries */
 
@@ -453,14 +453,11 @@ int report_write(const char *db_path, const char *dir, const struct report_optio
                  struct why *w)
 {
     struct folder folder = { 0 };
-    struct site s = { .path = db_path,
-                      .o = o,
-                      .folder = &folder,
-                      .layout.left = GRAPH_PAGE_SPAN,
-                      .graphs_until = monotonic_seconds() + GRAPH_WALL_SECONDS };
+    struct site s = { .path = db_path, .o = o, .folder = &folder, .layout.left = GRAPH_PAGE_SPAN };
     int failed = site_open(&s, w);
     if (!failed)
         failed = folder_begin(&folder, dir, w);
+    s.graphs_until = monotonic_seconds() + GRAPH_WALL_SECONDS;
     if (!failed)
         failed = write_files(&s, w);
     if (folder_end(&folder, !failed, failed ? NULL : w) < 0)

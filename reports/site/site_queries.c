@@ -444,10 +444,13 @@ const char *const site_sql[N_QUERIES] = {
                      "x.verdict = 'flaky' JOIN runs ru ON ru.run = x.run WHERE s.verdict = 'flaky' "
                      "GROUP BY s.rowid ORDER BY 4 * 1.0 / 5 DESC, 1, 2 LIMIT 200",
     [QUERY_WAIVERS] =
-        "SELECT d.why, s.uri, d.was, count(DISTINCT s.rowid), min(s.name), " AGE
-        " FROM shown s JOIN " DETAILS_OF_SHOWN " JOIN details x ON x.name = s.name AND "
+        "SELECT CASE WHEN instr(d.why, ' (' || d.was || ': ') > 0 THEN "
+        "substr(d.why, 1, instr(d.why, ' (' || d.was || ': ')) ELSE d.why END AS reason, s.uri, "
+        "d.was, "
+        "count(DISTINCT s.rowid), min(s.name), " AGE " FROM shown s JOIN " DETAILS_OF_SHOWN
+        " JOIN details x ON x.name = s.name AND "
         "x.uri = s.uri AND x.verdict = 'waived' JOIN runs ru ON ru.run = x.run "
-        "WHERE s.verdict = 'waived' GROUP BY gist(d.why), s.uri, d.was ORDER BY 4 DESC, 1, 2 "
+        "WHERE s.verdict = 'waived' GROUP BY gist(reason), s.uri, d.was ORDER BY 4 DESC, 1, 2 "
         "LIMIT 200",
     [QUERY_TREND] =
         "SELECT d.run, replace(substr(ru.started, 1, 16), 'T', ' '), ru.kind, d.verdict, count(*), "
