@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "harness/check/buffer.h"
+#include "harness/run/devices.h"
 #include "harness/store/run_export.h"
 #include "sim/hal/hal_convert.h"
 
@@ -134,6 +135,32 @@ static int start_or_resume(struct campaign *c, const struct run_row *run,
     return results_start_run(c->results, run, targets, c->n_targets, w);
 }
 
+/* Records the members that the target's HAL version has; the others are 0. */
+static int record_performance(struct campaign *c, uint32_t target, const struct device_facts *f,
+                              struct why *w)
+{
+    const struct {
+        const char *what;
+        const struct hal_performance *p;
+    } others[] = { { "relaxed scalar", &f->relaxed_scalar },
+                   { "relaxed tensor", &f->relaxed_tensor },
+                   { "IF", &f->if_performance },
+                   { "WHILE", &f->while_performance } };
+    for (uint32_t i = 0; i < f->n_operands && i < MAX_PERFORMANCE; i++) {
+        const struct hal_operand_performance *p = &f->operand[i];
+        const struct dtype_info *type = dtype_find(p->type);
+        if (type && p->info.exec_time != 0)
+            TRY(results_set_performance(c->results, target, type->name, (double) p->info.exec_time,
+                                        (double) p->info.power_usage, w));
+    }
+    for (int i = 0; i < COUNT(others); i++)
+        if (others[i].p->exec_time != 0)
+            TRY(results_set_performance(c->results, target, others[i].what,
+                                        (double) others[i].p->exec_time,
+                                        (double) others[i].p->power_usage, w));
+    return 0;
+}
+
 int campaign_open_results(struct campaign *c, const struct chosen_cases *chosen,
                           const struct device_facts *facts,
                           int (*load_done)(struct campaign *c, struct why *w), struct why *w)
@@ -161,6 +188,8 @@ int campaign_open_results(struct campaign *c, const struct chosen_cases *chosen,
                            .n_unloaded = c->cases->n_unloaded };
     int failed =
         command && options ? start_or_resume(c, &run, targets, load_done, w) : why_no_memory(w);
+    for (uint32_t t = 0; !failed && t < c->n_targets; t++)
+        failed = record_performance(c, t, &facts[t], w);
     free(command);
     free(options);
     return failed;

@@ -56,6 +56,10 @@ int results_start_run(struct results *r, const struct run_row *run,
  * another process is writing this run. */
 int results_resume_run(struct results *r, const struct run_row *run,
                        const struct target_row *targets, uint32_t n_targets, struct why *w);
+/* Records what a target of the current run reports of its performance: time and power relative to
+ * the CPU.  what: an operand type, or "IF". */
+int results_set_performance(struct results *r, uint32_t target, const char *what, double time,
+                            double power, struct why *w);
 /* Records that this process still writes the current run, at most every few seconds. */
 int results_heartbeat(struct results *r, struct why *w);
 /* Marks the current run as finished. */

@@ -100,6 +100,21 @@ int results_start_run(struct results *r, const struct run_row *run,
     return results_commit(r, w);
 }
 
+int results_set_performance(struct results *r, uint32_t target, const char *what, double time,
+                            double power, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_begin(r, w));
+    TRY(results_prepare(r, "INSERT OR REPLACE INTO target_performance VALUES (?1, ?2, ?3, ?4, ?5)",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, r->target[target]);
+    bind(s, 3, what);
+    sqlite3_bind_double(s, 4, time);
+    sqlite3_bind_double(s, 5, power);
+    return run_once(r, s, w);
+}
+
 /* Fails if the run has another owner by now. */
 static int beat(struct results *r, int64_t now, struct why *w)
 {

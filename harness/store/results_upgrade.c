@@ -86,7 +86,8 @@ bool results_has_table(struct results *r, const char *table)
            SQLITE_OK;
 }
 
-static const char *const added[] = { "support_sets", "coverage_parts", "steering_sets" };
+static const char *const added[] = { "support_sets", "target_performance", "coverage_parts",
+                                     "steering_sets" };
 
 bool results_has_tables(struct results *r)
 {

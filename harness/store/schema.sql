@@ -160,6 +160,17 @@ CREATE TABLE support_sets (
     text        TEXT NOT NULL       -- as 'halcyon probe' writes it
 ) WITHOUT ROWID;
 
+-- What a driver reports of its performance, relative to the CPU (1): less is better.  Added to a database that lacks it
+-- when it is opened for writing.
+CREATE TABLE target_performance (
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    what        TEXT NOT NULL,      -- an operand type, "TENSOR_FLOAT32"; "relaxed scalar", "relaxed tensor", "IF", "WHILE"
+    time        REAL NOT NULL,      -- of an execution
+    power       REAL NOT NULL,
+    PRIMARY KEY (run, target, what)
+) WITHOUT ROWID;
+
 -- The calls of all executed cases of a target, by what they are like (randgraph/coverage.h).  Each commit appends
 -- what its cases add, so that counting is cheap; the end of the run replaces these parts with their sum.  The views
 -- have the sums at any time.  This table and the next one are added to a database that lacks them when it is opened
