@@ -20,6 +20,7 @@ struct report_options {
                 struct why *w);
     void *user;
 };
+extern const struct report_options report_defaults; /* all zero; NULL below means these */
 /* Writes the folder DIR: index.html, which opens without a server or a network, its script and
  * style sheet, and data that it loads on demand.  The folder is written under another name and
  * renamed when it is complete.  A report that is there is replaced; a folder with other files only

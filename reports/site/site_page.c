@@ -17,6 +17,8 @@ const char *const site_verdict[N_VERDICTS] = { "pass", "undecided", "waived",  "
                                                "fail", "violation", "refused", "crash",
                                                "hang", "flaky",     "error" };
 
+const struct report_options report_defaults = { 0 };
+
 enum { GRAPH_WALL_SECONDS = 4 }; /* for the graphs of all bugs */
 
 /* ---- queries */
@@ -453,7 +455,10 @@ int report_write(const char *db_path, const char *dir, const struct report_optio
                  struct why *w)
 {
     struct folder folder = { 0 };
-    struct site s = { .path = db_path, .o = o, .folder = &folder, .layout.left = GRAPH_PAGE_SPAN };
+    struct site s = { .path = db_path,
+                      .o = o ? o : &report_defaults,
+                      .folder = &folder,
+                      .layout.left = GRAPH_PAGE_SPAN };
     int failed = site_open(&s, w);
     if (!failed)
         failed = folder_begin(&folder, dir, w);

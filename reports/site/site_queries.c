@@ -90,7 +90,7 @@ static const struct {
     { "unloaded_files", "0 AS run, 0 AS ordinal, '' AS file, '' AS why" },
     { "support_sets", "'' AS digest, '' AS text" },
     { "run_notes", "0 AS run, 0 AS target, '' AS text" },
-    { "target_performance", "0 AS target, '' AS what, 0.0 AS time, 0.0 AS power" },
+    { "target_performance", "0 AS run, 0 AS target, '' AS what, 0.0 AS time, 0.0 AS power" },
     { "coverage",
       "0 AS run, 0 AS target, '' AS operation, '' AS form, '' AS types, 0 AS rank, '' AS options, "
       "'' AS value_class, 0 AS ran, 0 AS not_run" },

@@ -247,7 +247,7 @@ int report_summary(const char *db_path, bool markdown, const struct report_optio
     char *text = NULL;
     size_t length = 0;
     struct summary u = { .markdown = markdown };
-    struct site s = { .path = db_path, .o = o };
+    struct site s = { .path = db_path, .o = o ? o : &report_defaults };
     int failed = site_open(&s, w);
     if (!failed) {
         u.n = calloc((size_t) s.n_targets + 1, sizeof(*u.n));

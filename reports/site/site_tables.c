@@ -7,6 +7,9 @@
 #include "golden/model/op.h"
 #include "reports/site/site.h"
 
+/* Drivers report FLT_MAX for what they do not support. */
+#define LARGEST_PERFORMANCE 1e30
+
 enum { MOST_TARGETS = 64 }; /* in the tables that have a column or a sum for each */
 
 static int mark_any(struct site *s, sqlite3_stmt *row, void *user, struct why *w)
@@ -351,11 +354,11 @@ static void put_vectors(struct site *s, struct vectors *v)
     site_text(s, v->what, 0);
     fputs("</th>", s->to);
     for (int64_t t = 0; t < s->n_targets && t < MOST_TARGETS; t++)
-        if (v->has[t])
+        if (v->has[t] && v->time[t] < LARGEST_PERFORMANCE)
             fprintf(s->to, "<td class=\"n\">%.3g</td><td class=\"n soft\">%.3g</td>", v->time[t],
                     v->power[t]);
         else
-            fputs("<td class=\"zero\" colspan=\"2\">\xe2\x80\x93</td>", s->to);
+            fputs("<td class=\"n zero\">\xe2\x80\x93</td><td></td>", s->to);
     fputs("</tr>\n", s->to);
     *v = (struct vectors){ 0 };
 }

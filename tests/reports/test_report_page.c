@@ -232,6 +232,18 @@ START_TEST(report_shows_stored_values)
 }
 END_TEST
 
+START_TEST(report_shows_reported_performance)
+{
+    run_sql(TARGET CASES PASS
+            "INSERT INTO target_performance VALUES (1,1,'IF',2,0.5),(1,1,'INT32',3.4e38,3.4e38)");
+    char *page = page_of(0);
+    ck_assert_ptr_nonnull(strstr(
+        page, "<th scope=\"row\">IF</th><td class=\"n\">2</td><td class=\"n soft\">0.5</td>"));
+    ck_assert_ptr_nonnull(strstr(page, "INT32</th><td class=\"n zero\">\xe2\x80\x93</td>"));
+    free(page);
+}
+END_TEST
+
 /* A case of ADD and MUL fails by MUL, one of DIV is not supported: neither ADD nor DIV has failed
  * or passed. */
 START_TEST(matrix_counts_the_blamed_operation)
@@ -514,6 +526,7 @@ Suite *report_page_suite(void)
     tcase_add_test(page, report_shows_that_a_run_is_unfinished);
     tcase_add_test(page, report_shows_stored_values);
     tcase_add_test(page, matrix_counts_the_blamed_operation);
+    tcase_add_test(page, report_shows_reported_performance);
     tcase_add_test(page, report_groups_reasons);
     tcase_add_test(page, report_groups_by_bucket);
     tcase_add_test(page, report_puts_most_bugs_into_files);
