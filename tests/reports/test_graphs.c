@@ -200,13 +200,17 @@ static char *dot_chain(int n)
     return dot;
 }
 
+static uint32_t big_endian32(const unsigned char *p)
+{
+    return (uint32_t) p[0] << 24 | (uint32_t) p[1] << 16 | (uint32_t) p[2] << 8 | p[3];
+}
+
 static void check_png(const struct graph_picture *p)
 {
     ck_assert_uint_gt(p->length, 100);
     ck_assert(!memcmp(p->data, "\x89PNG\r\n\x1a\n", 8));
     const unsigned char *size = (const unsigned char *) p->data + 16; /* of IHDR */
-    const uint64_t width = (uint64_t) size[0] << 24 | size[1] << 16 | size[2] << 8 | size[3];
-    const uint64_t height = (uint64_t) size[4] << 24 | size[5] << 16 | size[6] << 8 | size[7];
+    const uint64_t width = big_endian32(size), height = big_endian32(size + 4);
     ck_assert_uint_le(width * height, GRAPH_PIXELS);
     ck_assert_uint_gt(width * height, 0);
 }
