@@ -11,7 +11,8 @@ int database_check_path(const char *path, struct why *w);
 
 /* Opens an SQLite database for reading, also in a folder where nothing can be written (an archive,
  * another user's): SQLite's readers of a WAL database normally create files beside it.  Does not
- * check that it is a results database.  Has the functions of reports/packed_text.h.  *ret_db is to be closed with sqlite3_close(). */
+ * check that it is a results database.  Has the functions of reports/packed_text.h.  *ret_db is to
+ * be closed with sqlite3_close(). */
 int database_read(const char *path, struct sqlite3 **ret_db, struct why *w);
 
 /* Fails with SQLite's last error: WHY_INVALID for a file that cannot be used, WHY_SYSTEM for other

@@ -186,7 +186,8 @@ static void put_worst(struct site *s, sqlite3_stmt *row)
     double expected = column_real(row, at), actual = column_real(row, at + 1),
            bound = column_real(row, at + 2);
     double scale = q.known ? q.scale : 1, zero = q.known ? q.zero : 0;
-    fprintf(s->to, "<p class=\"soft small\">Worst element: output %" PRId64 " ",
+    fprintf(s->to, "<p class=\"soft small\">Worst element%s: output %" PRId64 " ",
+            site_is_null(row, BUG_SHRUNK) ? "" : " of the whole case",
             (int64_t) sqlite3_column_int64(row, c + (blamed ? CASE_BLAMED_OUTPUT : CASE_OUTPUT)));
     site_put(s, row, c + (blamed ? CASE_BLAMED_PLACE : CASE_PLACE));
     fputs(blamed ? " of the operation, " : ", ", s->to);
@@ -326,6 +327,23 @@ static int put_explanation(struct site *s, sqlite3_stmt *row, struct why *w)
 
 /* ---- a card */
 
+/* Below the graph: what it shows, and the worst element of a shrunk case, whose specification has
+ * it as a comment (harness/shrink/shrunk_spec.c). */
+static void put_caption(struct site *s, sqlite3_stmt *row)
+{
+    static const char comment[] = "\n# worst element: ";
+    const char *shrunk = site_column(row, BUG_SHRUNK), *worst = strstr(shrunk, comment);
+    fprintf(s->to, "<figcaption class=\"soft small\">%s",
+            *shrunk ? "the shrunk model" : "the smallest model");
+    if (worst) {
+        char line[256];
+        worst += sizeof(comment) - 1;
+        snprintf(line, sizeof(line), "; %.*s", (int) strcspn(worst, "\n"), worst);
+        site_text(s, line, 0);
+    }
+    fputs("</figcaption>", s->to);
+}
+
 static void put_meta(struct site *s, sqlite3_stmt *row)
 {
     fputs("<p class=\"meta\">", s->to);
@@ -378,11 +396,14 @@ static int put_card(struct site *s, sqlite3_stmt *row, struct why *w)
     fputs("<details class=\"more\"><summary>Explanation, specification, cases</summary>\n", s->to);
     TRY(put_explanation(s, row, w));
     fputs("</details>\n</div>\n", s->to);
-    if (drawn)
+    if (drawn) {
         fprintf(s->to,
-                "<a class=\"graph\" href=\"graphs/%s.svg\"><img src=\"graphs/%s.svg\" "
-                "loading=\"lazy\" alt=\"the %s model as a graph\"></a>\n",
+                "<figure><a class=\"graph\" href=\"graphs/%s.svg\"><img src=\"graphs/%s.svg\" "
+                "loading=\"lazy\" alt=\"the %s model as a graph\"></a>",
                 slug, slug, site_is_null(row, BUG_SHRUNK) ? "smallest" : "shrunk");
+        put_caption(s, row);
+        fputs("</figure>\n", s->to);
+    }
     fputs("</div>\n</article>\n", s->to);
     return 0;
 }
