@@ -215,6 +215,19 @@ int option_set_duration(struct options *o, const char *value, struct why *w)
                         "a time from 1s to 1000h, such as 90s, 10m or 2h", &o->duration, w);
 }
 
+int option_set_older_than(struct options *o, const char *value, struct why *w)
+{
+    static const uint64_t seconds[] = { 1, 60, 3600, 86400 };
+    return parse_amount(value, "smhd", seconds, 1, (uint64_t) 100000 * 86400,
+                        "an age from 1s to 100000d, such as 12h or 30d", &o->older_than, w);
+}
+
+int option_set_keep_last(struct options *o, const char *value, struct why *w)
+{
+    o->keeps_last = true;
+    return parse_u64(value, 0, INT64_MAX, &o->keep_last, w);
+}
+
 int option_set_memory_limit(struct options *o, const char *value, struct why *w)
 {
     static const uint64_t bytes[] = { 1 << 20, 1 << 30 };

@@ -166,10 +166,17 @@ const struct option_row option_table[] = {
       MEMBER(gdb) },
     { "db", 0, "FILE",
       CMD_JUDGING | CMD_CONFORM | CMD_REPORT | CMD_BASELINE | CMD_DIFF | CMD_DUMP | CMD_LEVELS |
-          CMD_SHRINK | CMD_COVERAGE | CMD_PLAN,
+          CMD_SHRINK | CMD_COVERAGE | CMD_PLAN | CMD_DB,
       "results database (default halcyon.db)", option_set_db, .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", option_set_run },
+    { "run", 0, "N", CMD_DB, "export: only the rows of this run (default: of all)",
+      option_set_run },
+    { "older-than", 0, "AGE", CMD_DB, "prune: runs that began longer ago, such as 12h or 30d",
+      option_set_older_than },
+    { "keep-last", 0, "N", CMD_DB, "prune: all runs but the newest N", option_set_keep_last },
+    { "dry-run", 0, NULL, CMD_DB, "prune: only list the runs that would be removed",
+      MEMBER(dry_run) },
     { "element", 0, "I", CMD_EXPLAIN,
       "the element of the first wrong operation's output: an index, such as 12, or coordinates, "
       "such as 0,3,2 (default: the worst)",
@@ -185,6 +192,7 @@ const struct option_row option_table[] = {
       "by "
       "the name of the output, else dot",
       option_set_format, .value = VALUE_FORMAT },
+    { "format", 0, "FORMAT", CMD_DB, "export: csv (default)", MEMBER(format) },
     { "style", 0, "STYLE", CMD_DUMP,
       "of drawings: halcyon (default), or android with the conventions of NNAPI's own graph dump",
       option_set_style, .value = VALUE_STYLE },
@@ -212,9 +220,9 @@ const struct option_row option_table[] = {
       "factor by which times and error ratios must differ to be shown (default 1.5)",
       option_set_threshold },
     { "output", 'o', "PATH",
-      CMD_DUMP | CMD_REPORT | CMD_MERGE | CMD_BASELINE | CMD_SHRINK | CMD_PROBE,
+      CMD_DUMP | CMD_REPORT | CMD_MERGE | CMD_BASELINE | CMD_SHRINK | CMD_PROBE | CMD_DB,
       "file to write (report: folder; baseline: file, or folder for one file per target); default "
-      "of dump, shrink and baseline: stdout",
+      "of dump, shrink, baseline and db: stdout",
       MEMBER(output), .value = VALUE_FILE },
     { "markdown", 0, NULL, CMD_OPS | CMD_REPORT,
       "print Markdown (report: a summary for the page of a CI job)", MEMBER(markdown) },
@@ -239,7 +247,7 @@ const struct option_row option_table[] = {
       .value = VALUE_FILE },
     { "json", 0, NULL,
       CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE |
-          CMD_BASELINE | CMD_DIFF | CMD_COVERAGE | CMD_PLAN,
+          CMD_BASELINE | CMD_DIFF | CMD_COVERAGE | CMD_PLAN | CMD_DB,
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM | CMD_SHRINK, "print only the summary",
       option_set_quiet },

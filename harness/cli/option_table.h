@@ -75,6 +75,8 @@ int option_set_shell(struct options *o, const char *value, struct why *w);
 int option_set_listen(struct options *o, const char *value, struct why *w);
 int option_set_for_level(struct options *o, const char *value, struct why *w);
 int option_set_vlog(struct options *o, const char *value, struct why *w);
+int option_set_older_than(struct options *o, const char *value, struct why *w);
+int option_set_keep_last(struct options *o, const char *value, struct why *w);
 int option_set_run(struct options *o, const char *value, struct why *w);
 
 #endif

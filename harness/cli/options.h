@@ -98,7 +98,10 @@ struct options {
     const char *shell;                                  /* NULL: no completion script */
     bool total_times, per_execution, print_detail, sum; /* halcyon trace */
     int64_t run;                                        /* 0: all runs */
-    double begun;                                       /* monotonic seconds */
+    uint64_t older_than;                                /* halcyon db: seconds; 0: not given */
+    uint64_t keep_last; /* newest runs that are kept, where keeps_last */
+    bool keeps_last, dry_run;
+    double begun; /* monotonic seconds */
 };
 
 /* Which subcommands take an option. */
@@ -124,7 +127,8 @@ enum command_bit {
     CMD_PROBE = 262144,
     CMD_EXPLAIN = 524288,
     CMD_COVERAGE = 1048576,
-    CMD_PLAN = 2097152
+    CMD_PLAN = 2097152,
+    CMD_DB = 16777216
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */
@@ -145,7 +149,8 @@ enum value_kind {
     VALUE_STYLE,
     VALUE_PREFERENCE,
     VALUE_SHELL,
-    VALUE_COMMAND, /* a name in command_table */
+    VALUE_DB_ACTION, /* what halcyon db does */
+    VALUE_COMMAND,   /* a name in command_table */
     VALUE_KINDS
 };
 /* The i-th word that a value of this kind may be, from 0 on; NULL after the last, and for all i

@@ -6,6 +6,8 @@
 #include "sim/sim.h"
 
 static const char *const formats[] = { "dot", "svg", "png", "pdf", "spec", "json", "graph", NULL };
+static const char *const db_actions[] = { "list",   "prune", "compact", "check",
+                                          "export", "spec",  "merge",   NULL };
 static const char *const styles[] = { "halcyon", "android", NULL };
 /* By PreferenceCode. */
 static const char *const preferences[] = { "low-power", "fast", "sustained", NULL };
@@ -52,6 +54,7 @@ const char *value_word(enum value_kind kind, int i)
     case VALUE_TAG: return tags[i];
     case VALUE_JUDGE: return i < JUDGE_BOUND ? judge_name[JUDGE_CTS + i] : NULL;
     case VALUE_ISOLATION: return isolations[i];
+    case VALUE_DB_ACTION: return db_actions[i];
     case VALUE_FORMAT: return formats[i];
     case VALUE_STYLE: return styles[i];
     case VALUE_PREFERENCE: return preferences[i];

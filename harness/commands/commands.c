@@ -169,6 +169,20 @@ const struct command command_table[] = {
       "(default: all), -d selects targets. 'halcyon random --steer' draws more of what was seen\n"
       "least.",
       cmd_coverage },
+    { "db", CMD_DB, "ACTION [ARGUMENT...] [--db FILE]",
+      "list, prune, compact, check, export and merge results databases",
+      "ACTION is one of:\n"
+      "list              the runs, with the numbers of cases and failures and the size of their\n"
+      "                  texts (specifications, output of drivers); the size of the file\n"
+      "prune RUN...      remove these runs, or with --older-than and --keep-last all that are\n"
+      "                  older and not among the newest; --dry-run only lists them\n"
+      "compact           give free space back, and upgrade a database of an older version\n"
+      "check             look for damage; the exit status is 1 if there is any\n"
+      "export TABLE      write a table or view as CSV, all rows or those of --run N\n"
+      "spec CASE         print the stored specification of a case that failed\n"
+      "merge DB... -o F  as 'halcyon merge'\n"
+      "Each change is one transaction: a process that is killed leaves the database as it was.",
+      cmd_db, VALUE_DB_ACTION },
     { "merge", CMD_MERGE, "DB... -o OUT", "merge results databases into a new one",
       "Writes all runs of the databases, such as those of shards, to the new database OUT, in the\n"
       "order in which they were started. A run that is in several databases is written once: the\n"

@@ -25,6 +25,7 @@ int cmd_baseline(const struct options *o);
 int cmd_diff(const struct options *o);
 int cmd_report(const struct options *o);
 int cmd_coverage(const struct options *o);
+int cmd_db(const struct options *o);
 int cmd_merge(const struct options *o);
 int cmd_help(const struct options *o);
 

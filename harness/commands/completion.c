@@ -21,6 +21,7 @@ static const char *const kind_name[VALUE_KINDS] = {
     [VALUE_JUDGE] = "judge",
     [VALUE_ISOLATION] = "isolation",
     [VALUE_FORMAT] = "format",
+    [VALUE_DB_ACTION] = "db_action",
     [VALUE_STYLE] = "style",
     [VALUE_PREFERENCE] = "preference",
     [VALUE_SHELL] = "shell",

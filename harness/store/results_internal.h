@@ -60,6 +60,8 @@ int results_prepare(struct results *r, const char *sql, sqlite3_stmt **ret, stru
 int results_begin(struct results *r, struct why *w);
 /* Sets the owner's columns of the current run; pid 0: to NULL. */
 int results_set_owner(struct results *r, struct run_owner owner, struct why *w);
+/* Fails with WHY_INVALID if a process that is still alive writes this run. */
+int results_check_owner(struct results *r, int64_t run, struct why *w);
 /* Runs a statement that returns no rows, then resets it for the next use. */
 int results_finish(struct results *r, sqlite3_stmt *s, struct why *w);
 bool results_has_table(struct results *r, const char *table);

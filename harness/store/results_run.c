@@ -190,8 +190,7 @@ static int find_run(struct results *r, const struct run_row *run, const struct t
     return found || step == SQLITE_DONE ? found : results_failed(r, w);
 }
 
-/* Fails if a process that is still alive writes this run. */
-static int check_owner(struct results *r, int64_t run, struct why *w)
+int results_check_owner(struct results *r, int64_t run, struct why *w)
 {
     sqlite3_stmt *s;
     TRY(results_prepare(r,
@@ -240,7 +239,7 @@ int results_resume_run(struct results *r, const struct run_row *run,
         int found = find_run(r, run, targets, n_targets, &id, w);
         if (found <= 0)
             return found;
-        TRY(check_owner(r, id, w));
+        TRY(results_check_owner(r, id, w));
         TRY(results_begin(r, w));
     }
     r->run = id;
