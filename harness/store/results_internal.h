@@ -79,5 +79,7 @@ bool results_has_tables(struct results *r);
 int results_add_tables(struct results *r, struct why *w);
 /* The SQL that upgrades a database of an older version, for sqlite3_free(); NULL: out of memory. */
 char *results_upgrade_sql(int version);
+/* The SQL that creates the views again, for sqlite3_free(); NULL: out of memory. */
+char *results_views_sql(void);
 
 #endif

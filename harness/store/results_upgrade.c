@@ -112,6 +112,14 @@ int results_add_tables(struct results *r, struct why *w)
     return failed;
 }
 
+char *results_views_sql(void)
+{
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    put_drop_views(sql);
+    sqlite3_str_appendall(sql, views_sql);
+    return sqlite3_str_finish(sql);
+}
+
 char *results_upgrade_sql(int version)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);

@@ -46,9 +46,9 @@ struct file_size {
     uint64_t bytes, free_bytes;
 };
 int results_file_size(struct results *r, struct file_size *ret_size, struct why *w);
-/* Rewrites the file without its free space, which needs as much space on the disk again.  A process
- * that is killed meanwhile leaves the file as it was.  The database must be open for writing.
- * WHY_INVALID: a process is writing a run. */
+/* Creates the views again and rewrites the file without its free space, which needs as much space
+ * on the disk again.  A process that is killed meanwhile leaves the file as it was.  The database
+ * must be open for writing. WHY_INVALID: a process is writing a run. */
 int results_compact(struct results *r, struct why *w);
 
 /* Calls problem() for everything that is wrong in the file: damaged pages and indexes, rows that

@@ -125,27 +125,39 @@ CREATE VIEW target_verdicts AS      -- since 6
 -- counts for that operation alone in n, and for the others of its graph in beside; others count for every
 -- operation of the graph in n.
 CREATE VIEW operation_verdicts AS   -- since 6
-    WITH blamed AS (
+    -- The few verdicts with such an operation are counted apart from the many without.
+    WITH attributed AS MATERIALIZED (
         SELECT case_id, target, verdict, blamed_type,
-               CASE WHEN instr(blamed_operation, ' ')
+               CASE WHEN blamed_operation IS NULL THEN operation
+                    WHEN instr(blamed_operation, ' ')
                     THEN substr(blamed_operation, 1, instr(blamed_operation, ' ') - 1)
-                    WHEN blamed_operation IS NOT NULL THEN blamed_operation
-                    WHEN verdict NOT IN (SELECT name FROM verdict_names WHERE conforming) THEN operation
-               END AS operation
-        FROM verdicts),
-    typed AS (                      -- the type as in case_operations, where blamed_type may be that of an output
+                    ELSE blamed_operation END AS operation
+        FROM verdicts
+        WHERE blamed_operation IS NOT NULL OR operation IS NOT NULL AND
+              verdict IN (SELECT name FROM verdict_names WHERE NOT conforming)),
+    typed AS MATERIALIZED (         -- the type as in case_operations, where blamed_type may be that of an output
         SELECT case_id, target, verdict, operation,
-               CASE WHEN operation IS NOT NULL THEN
-                   coalesce((SELECT type FROM case_operations o WHERE o.case_id = b.case_id AND
-                             o.operation = b.operation AND o.type = b.blamed_type),
-                            (SELECT min(type) FROM case_operations o WHERE o.case_id = b.case_id AND
-                             o.operation = b.operation)) END AS type
-        FROM blamed b)
-    SELECT t.run, v.target, t.ordinal AS target_ordinal, t.uri, o.operation, o.type, v.verdict,
-           sum(v.operation IS NULL OR v.operation = o.operation AND v.type = o.type) AS n,
-           sum(v.operation IS NOT NULL AND NOT (v.operation = o.operation AND v.type = o.type)) AS beside
-    FROM typed v JOIN targets t USING (target) JOIN case_operations o USING (case_id)
-    GROUP BY v.target, o.operation, o.type, v.verdict;
+               coalesce((SELECT type FROM case_operations o WHERE o.case_id = a.case_id AND
+                         o.operation = a.operation AND o.type = a.blamed_type),
+                        (SELECT min(type) FROM case_operations o WHERE o.case_id = a.case_id AND
+                         o.operation = a.operation)) AS type
+        FROM attributed a),
+    counted AS (
+        SELECT v.target, o.operation, o.type, v.verdict, count(*) AS n, 0 AS beside
+        FROM verdicts v JOIN case_operations o USING (case_id)
+        WHERE v.blamed_operation IS NULL AND (v.operation IS NULL OR
+              v.verdict IN (SELECT name FROM verdict_names WHERE conforming))
+        GROUP BY 1, 2, 3, 4
+        UNION ALL
+        SELECT v.target, o.operation, o.type, v.verdict,
+               sum(o.operation = v.operation AND o.type = v.type),
+               sum(NOT (o.operation = v.operation AND o.type = v.type))
+        FROM typed v JOIN case_operations o USING (case_id)
+        GROUP BY 1, 2, 3, 4)
+    SELECT t.run, c.target, t.ordinal AS target_ordinal, t.uri, c.operation, c.type, c.verdict,
+           sum(c.n) AS n, sum(c.beside) AS beside
+    FROM counted c JOIN targets t USING (target)
+    GROUP BY c.target, c.operation, c.type, c.verdict;
 
 -- How near to the bound, or how far beyond it, the worst elements are, by the operation that wrote them (of a
 -- failure, the one that is blamed): low < ratio <= high, ratio = |actual - expected| / bound.  low NULL: the
