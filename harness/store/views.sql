@@ -142,12 +142,19 @@ CREATE VIEW operation_verdicts AS   -- since 6
                         (SELECT min(type) FROM case_operations o WHERE o.case_id = a.case_id AND
                          o.operation = a.operation)) AS type
         FROM attributed a),
+    plain AS (                      -- the other verdicts of a case, of which few combinations occur
+        SELECT case_id, json_group_array(json_array(target, verdict)) AS verdicts
+        FROM verdicts
+        WHERE blamed_operation IS NULL AND (operation IS NULL OR
+              verdict IN (SELECT name FROM verdict_names WHERE conforming))
+        GROUP BY case_id),
+    combined AS MATERIALIZED (
+        SELECT o.operation, o.type, p.verdicts, count(*) AS n
+        FROM plain p CROSS JOIN case_operations o USING (case_id)
+        GROUP BY 1, 2, 3),
     counted AS (
-        SELECT v.target, o.operation, o.type, v.verdict, count(*) AS n, 0 AS beside
-        FROM verdicts v JOIN case_operations o USING (case_id)
-        WHERE v.blamed_operation IS NULL AND (v.operation IS NULL OR
-              v.verdict IN (SELECT name FROM verdict_names WHERE conforming))
-        GROUP BY 1, 2, 3, 4
+        SELECT j.value ->> 0 AS target, g.operation, g.type, j.value ->> 1 AS verdict, g.n, 0 AS beside
+        FROM combined g, json_each(g.verdicts) j
         UNION ALL
         SELECT v.target, o.operation, o.type, v.verdict,
                sum(o.operation = v.operation AND o.type = v.type),
