@@ -1,6 +1,6 @@
-/* Long texts of the results database (harness/store/schema.sql: cases.spec).  Where it makes a text
- * shorter it is kept as a BLOB in the zlib format, else as TEXT; databases before version 6 have
- * TEXT only.
+/* Long texts of the results database (harness/store/schema.sql: cases.spec, verdicts.shrunk).
+ * Where it makes a text shorter it is kept as a BLOB in the zlib format, with a preset dictionary
+ * or without, else as TEXT; databases before version 6 have TEXT only.
  *
  * SQL functions: packed(TEXT) is what to store, text_of(COLUMN) the text again; NULL stays NULL.  A
  * BLOB that is not such a text makes text_of() fail. */

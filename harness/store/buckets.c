@@ -92,7 +92,7 @@ int results_set_bucket(struct results *r, uint64_t ordinal, uint32_t target, con
     sqlite3_stmt *s;
     TRY(results_begin(r, w));
     TRY(results_prepare(r,
-                        "UPDATE verdicts SET bucket = ?3, shrunk = coalesce(?4, shrunk) "
+                        "UPDATE verdicts SET bucket = ?3, shrunk = coalesce(packed(?4), shrunk) "
                         "WHERE target = ?2 AND case_id = "
                         "(SELECT case_id FROM cases WHERE run = ?5 AND ordinal = ?1)",
                         &s, w));

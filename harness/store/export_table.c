@@ -53,8 +53,9 @@ static int put_select(struct results *r, const char *table, int64_t run, struct 
     for (; (step = sqlite3_step(s)) == SQLITE_ROW; n++) {
         const char *name = (const char *) sqlite3_column_text(s, 0);
         has_run |= !strcmp(name, "run");
-        buffer_printf(sql, strcmp(name, "spec") ? "%s\"%s\"" : "%stext_of(\"%s\") AS spec",
-                      n ? ", " : "", name);
+        bool packed = !strcmp(name, "spec") || !strcmp(name, "shrunk");
+        buffer_printf(sql, packed ? "%stext_of(\"%s\")" : "%s\"%s\"", n ? ", " : "", name);
+        buffer_printf(sql, packed ? " AS \"%s\"" : "%.0s", name);
     }
     sqlite3_finalize(s);
     if (step != SQLITE_DONE)

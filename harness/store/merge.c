@@ -189,8 +189,9 @@ static void put_column(const struct copy *c, const char *name, struct buffer *sq
         buffer_printf(sql, "case_id + %lld", (long long) c->more_cases);
     else if (!strncmp(name, "owner_", 6))
         buffer_puts(sql, "NULL");
-    else if (!strcmp(name, "spec")) /* a source may be older than compression */
-        buffer_puts(sql, "iif(typeof(spec) = 'text', packed(spec), spec)");
+    else if (!strcmp(name, "spec") ||
+             !strcmp(name, "shrunk")) /* a source may be older than compression */
+        buffer_printf(sql, "iif(typeof(%s) = 'text', packed(%s), %s)", name, name, name);
     else
         buffer_printf(sql, "\"%s\"", name);
 }

@@ -48,8 +48,10 @@ static const char blamed[] = "ALTER TABLE verdicts ADD COLUMN blamed_count INTEG
                              "ALTER TABLE verdicts ADD COLUMN blamed_why TEXT; ";
 
 /* From version 5 to 6: graphs are derived from specifications, which are compressed. */
-static const char version_6[] = "ALTER TABLE cases DROP COLUMN dot; "
-                                "UPDATE cases SET spec = packed(spec) WHERE spec IS NOT NULL; ";
+static const char version_6[] =
+    "ALTER TABLE cases DROP COLUMN dot; "
+    "UPDATE cases SET spec = packed(spec) WHERE spec IS NOT NULL; "
+    "UPDATE verdicts SET shrunk = packed(shrunk) WHERE shrunk IS NOT NULL; ";
 
 static void put_drop_views(sqlite3_str *sql)
 {

@@ -22,9 +22,9 @@
 -- upgrades it).
 -- Since 4 the name of a random case has the version and options of its generator; upgraded names have v0;
 -- there is the verdict undecided.
--- Since 6 there is no graph (DOT) of a case, and cases.spec is compressed where that makes it shorter: a BLOB has
--- the text in the zlib format (RFC 1950), a TEXT is the text.  `halcyon db spec CASE` prints it; in the sqlite3 shell
--- sqlar_uncompress(spec, 16777216) reads it, in Python zlib.decompress(spec).
+-- Since 6 there is no graph (DOT) of a case, and cases.spec and verdicts.shrunk are compressed where that makes them
+-- shorter: a BLOB has the text in the zlib format (RFC 1950) with a preset dictionary (reports/packed_text.c), a TEXT
+-- is the text.  `halcyon db spec CASE` prints a specification, `halcyon db export TABLE` has all of a table.
 
 PRAGMA application_id = 1212238937; -- "HALY"
 PRAGMA user_version = 6;
@@ -129,7 +129,7 @@ CREATE TABLE verdicts (
     blamed_actual REAL,
     blamed_bound REAL,
     blamed_ratio REAL,
-    shrunk      TEXT,               -- .mod.py of the case as it was shrunk; NULL: another one of its bucket was (written since 5)
+    shrunk      TEXT,               -- compressed: .mod.py of the case as it was shrunk; NULL: another one of its bucket was (written since 5)
     bucket      TEXT,               -- equal for failures that probably have one cause (written since 5)
     attempts    INTEGER,            -- since 4: with --rerun, runs of a case that failed, the first one included
     failed_attempts INTEGER,        -- since 4: those of them that did not conform

@@ -350,7 +350,7 @@ int site_create_tables(sqlite3 *db, const char *path, int64_t run, int version, 
     "d.expected, d.actual, d.bound, d.ratio, d.replay, text_of(d.spec), d.confirmed, d.printed, "  \
     "d.backtrace, d.blamed_count, d.blamed_graph, d.blamed_index, d.blamed_operation, "            \
     "d.blamed_type, d.blamed_why, d.blamed_output, d.blamed_place, d.blamed_expected, "            \
-    "d.blamed_actual, d.blamed_bound, d.blamed_ratio, d.bucket, d.shrunk, d.was, r.place"
+    "d.blamed_actual, d.blamed_bound, d.blamed_ratio, d.bucket, text_of(d.shrunk), d.was, r.place"
 #define DETAILS_OF_SHOWN "details d ON d.case_id = s.case_id AND d.target_ordinal = s.ordinal"
 #define ROLES                                                                                      \
     "sum(failed), sum(suspect), sum(other), sum(passed), sum(undecided), sum(waived), "            \
@@ -377,11 +377,11 @@ const char *const site_sql[N_QUERIES] = {
     [QUERY_N_ROWS_OF_BUGS] = "SELECT count(*) FROM bug",
     [QUERY_N_UNSORTED] = "SELECT coalesce(sum(n), 0) FROM bug WHERE key >= char(2) AND "
                          "key < char(3)",
-    [QUERY_BUGS] =
-        "SELECT b.bug, b.key, s.bucket, b.n, b.targets, b.greatest, r.row, d.shrunk, " CASE_COLUMNS
-        " FROM bug b CROSS JOIN case_row r ON r.bug = b.bug AND r.place = 1 "
-        "CROSS JOIN shown s ON s.rowid = b.vid CROSS JOIN " DETAILS_OF_SHOWN
-        " WHERE b.bug >= ?1 AND b.bug < ?1 + ?2 ORDER BY b.bug",
+    [QUERY_BUGS] = "SELECT b.bug, b.key, s.bucket, b.n, b.targets, b.greatest, r.row, "
+                   "text_of(d.shrunk), " CASE_COLUMNS
+                   " FROM bug b CROSS JOIN case_row r ON r.bug = b.bug AND r.place = 1 "
+                   "CROSS JOIN shown s ON s.rowid = b.vid CROSS JOIN " DETAILS_OF_SHOWN
+                   " WHERE b.bug >= ?1 AND b.bug < ?1 + ?2 ORDER BY b.bug",
     [QUERY_BUG_TARGETS] = "SELECT s.uri, count(*) FROM case_row r JOIN shown s ON s.rowid = r.vid "
                           "WHERE r.bug = ?1 GROUP BY s.uri ORDER BY count(*) DESC, s.uri",
     [QUERY_BUG_BLAMED] =
@@ -492,7 +492,8 @@ const char *const site_sql[N_QUERIES] = {
     [QUERY_TEXTS] =
         "SELECT r.place, sum(coalesce(length(text_of(d.spec)), 0) + coalesce(length(d.printed), 0) "
         "+ "
-        "coalesce(length(d.backtrace), 0) + coalesce(length(d.shrunk), 0)) FROM case_row r "
+        "coalesce(length(d.backtrace), 0) + coalesce(length(text_of(d.shrunk)), 0)) FROM case_row "
+        "r "
         "CROSS JOIN shown s ON s.rowid = r.vid CROSS JOIN " DETAILS_OF_SHOWN
         " WHERE r.bug IS NOT NULL GROUP BY r.place ORDER BY r.place",
     [QUERY_DETAILS] = "SELECT " CASE_COLUMNS " FROM case_row r CROSS JOIN shown s ON "

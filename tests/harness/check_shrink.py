@@ -3,6 +3,7 @@
 
 The results are small, fail in the same way when they are loaded and run alone, are the same in every run, and
 respect the number of executions; campaigns give failures that are alike one bucket."""
+import csv
 import json
 import os
 import re
@@ -149,7 +150,8 @@ def check_buckets(halcyon, folder):
         "SELECT bucket, count(*), count(shrunk) FROM details WHERE NOT conforming GROUP BY 1").fetchall()
     require(len(rows) == 1 and rows[0][0] == "fail CONV_2D(TENSOR_FLOAT32)", rows)
     require(rows[0][1] > rows[0][2] > 0, "a bucket that is known is shrunk again:", rows)
-    text = sqlite3.connect(db).execute("SELECT shrunk FROM verdicts WHERE shrunk IS NOT NULL").fetchone()[0]
+    table = subprocess.run([halcyon, "db", "export", "verdicts", "--db", db], capture_output=True, text=True, check=True)
+    text = next(row["shrunk"] for row in csv.DictReader(table.stdout.splitlines(True)) if row["shrunk"])
     path = f"{folder}/stored.mod.py"
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)

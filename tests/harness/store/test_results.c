@@ -604,6 +604,25 @@ START_TEST(passes_of_version_3_become_undecided)
 }
 END_TEST
 
+/* Texts of earlier databases are compressed with this dictionary; zlib finds it by its Adler-32 sum
+ * in bytes 2 to 5 of the header (RFC 1950). */
+START_TEST(the_dictionary_of_texts_is_that_of_earlier_databases)
+{
+    results_close(results_file_open());
+    ck_assert_int_eq(results_file_int("SELECT hex(substr(packed(replace(hex(zeroblob(50)), '00', "
+                                      "'ADD ')), 3, 4)) = '2D84B0C0'"),
+                     1);
+    ck_assert_int_eq(results_file_int("SELECT text_of(packed(replace(hex(zeroblob(50)), '00', "
+                                      "'ADD '))) = replace(hex(zeroblob(50)), '00', 'ADD ')"),
+                     1);
+    /* Without a dictionary: "model = Model()" in the zlib format. */
+    ck_assert_int_eq(
+        results_file_int(
+            "SELECT text_of(x'789ccbcd4f49cd51b055f005d11a9a00295704d1') = 'model = Model()'"),
+        1);
+}
+END_TEST
+
 /* A report needs no upgrade.  Before version 4 the two cases of one name are different ones. */
 START_TEST(older_versions_are_reported)
 {
@@ -889,6 +908,7 @@ Suite *results_suite(void)
     tcase_add_test(t, version_1_is_read_unchanged);
     tcase_add_test(t, version_1_is_upgraded_when_written);
     tcase_add_test(t, passes_of_version_3_become_undecided);
+    tcase_add_test(t, the_dictionary_of_texts_is_that_of_earlier_databases);
     tcase_add_loop_test(t, older_versions_are_reported, 0, 4);
     tcase_add_test(t, names_of_version_3_get_their_options);
     tcase_add_test(t, an_upgraded_database_is_like_a_new_one);
