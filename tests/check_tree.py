@@ -33,7 +33,7 @@ ROOMS = {
     "reports": ["graph", "site"],
     "runtime": ["include", "base", "nativewindow", "memory", "devices", "model", "telemetry", "compile", "domain",
                 "execute", "api", "sl", "adapter"],
-    "harness": ["aidl", "skeleton", "examples", "trace", "check", "explain", "cli", "store", "policy", "run", "shrink",
+    "harness": ["aidl", "skeleton", "examples", "trace", "check", "explain", "cli", "store", "shards", "policy", "run", "shrink",
                 "cases", "conform", "corrupt", "suites", "conform_run", "plan", "dump",
                 "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "runtime", "cli", "fuzz",

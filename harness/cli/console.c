@@ -352,6 +352,11 @@ static void summary_json(const struct summary *s, const struct totals *all)
     if (s->cases->arena) /* read from files */
         json_object_set_new(o, "unloaded", unloaded_json(s->cases));
     json_decref(notes);
+    if (s->key) {
+        set_text(o, "key", s->key);
+        set_text(o, "campaign", s->campaign);
+        json_object_set_new(o, "shard", json_sprintf("%u/%u", s->shard, s->n_shards));
+    }
     if (s->n_buckets)
         json_object_set_new(o, "buckets", buckets_json(s));
     if (s->n_unsupported)

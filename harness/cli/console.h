@@ -80,6 +80,8 @@ struct summary {
     double seconds;
     int64_t run; /* id in the database; 0: not recorded */
     const char *db;
+    const char *key, *campaign; /* digests of the shard; NULL: not recorded */
+    uint32_t shard, n_shards;
     enum hal_version entry; /* options.version */
     const struct target_note *note;
     uint32_t n_notes;

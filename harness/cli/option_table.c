@@ -144,6 +144,10 @@ const struct option_row option_table[] = {
       "number of worker processes (default: one per core)", option_set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN | CMD_SELFTEST,
       "only the I-th of N parts of the cases or faults; I from 1 to N", option_set_shard },
+    { "atomic", 0, NULL, CMD_CAMPAIGN,
+      "the database is whole or not there: written under another name and renamed when the run is "
+      "complete; nothing is run if it is there already (docs/campaigns.md)",
+      MEMBER(atomic) },
     { "resume", 0, NULL, CMD_CAMPAIGN,
       "continue the newest unfinished run of this command; start one if there is none",
       MEMBER(resume) },

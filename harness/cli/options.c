@@ -144,6 +144,19 @@ static int make_realtime(struct options *o, bool argument, struct why *w)
     return 0;
 }
 
+/* What reads earlier runs of the database that --atomic is to write. */
+static int check_atomic(const struct options *o, struct why *w)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = { { "--resume", o->resume }, { "--failed", o->failed }, { "--steer", o->steer } };
+    for (int i = 0; i < COUNT(others); i++)
+        REQUIRE(w, !others[i].given, "--atomic excludes %s, which reads an earlier run of --db",
+                others[i].name);
+    return 0;
+}
+
 int options_parse(const struct command *c, int argc, char **argv, struct options *ret_options,
                   struct why *w)
 {
@@ -187,6 +200,8 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
     o.graphs_given = randgraph_next(&o.graphs, &first, value);
     const int level = o.version ? hal_level(o.version) : o.graphs.max_level;
     o.graphs.max_level = level < o.graphs.max_level ? level : o.graphs.max_level;
+    if (o.atomic)
+        TRY(check_atomic(&o, w));
     if (o.realtime)
         TRY(make_realtime(&o, c->bit == CMD_SERVE, w));
     *ret_options = o;

@@ -39,6 +39,7 @@ struct options {
     uint64_t trace_size;      /* MiB of a trace; 0: the default */
     enum judge_kind judge;
     bool in_process, gdb, resume, realtime;
+    bool atomic;            /* the database is whole or not there */
     enum isolation isolate; /* which drivers get a process of their own */
     bool allow_devices;     /* those may use device nodes */
     int verbosity;          /* -1 quiet, 0, 1 verbose */

@@ -9,7 +9,9 @@
 
 #include "harness/check/buffer.h"
 #include "harness/run/devices.h"
+#include "harness/shards/canaries.h"
 #include "harness/store/run_export.h"
+#include "harness/store/shard_rows.h"
 #include "sim/hal/hal_convert.h"
 
 /* ---- what identifies a campaign */
@@ -161,12 +163,24 @@ static int record_performance(struct campaign *c, uint32_t target, const struct 
     return 0;
 }
 
-int campaign_open_results(struct campaign *c, const struct chosen_cases *chosen,
-                          const struct device_facts *facts,
-                          int (*load_done)(struct campaign *c, struct why *w), struct why *w)
+/* The database of the options; with --atomic the part of it.  1: the shard is there already. */
+static int open_database(struct campaign *c, struct why *w)
 {
     const struct options *o = c->options;
-    TRY(results_open(o->db, RESULTS_WRITE, &c->results, w));
+    if (!o->atomic)
+        return results_open(o->db, RESULTS_WRITE, &c->results, w);
+    if (access(o->db, F_OK) == 0)
+        return shard_key_open(&c->key, o->db, &c->results, w) < 0 ? -1 : 1;
+    TRY(shard_file_begin(o->db, &c->file, w));
+    TRY(canaries_check(w));
+    return results_open(c->file.part, RESULTS_PART, &c->results, w);
+}
+
+static int start_run(struct campaign *c, const struct run_row *run,
+                     const struct device_facts *facts,
+                     int (*load_done)(struct campaign *c, struct why *w), struct why *w)
+{
+    const struct options *o = c->options;
     struct target_row targets[MAX_TARGETS];
     for (uint32_t t = 0; t < c->n_targets; t++)
         targets[t] = (struct target_row){ .uri = o->target[t],
@@ -174,6 +188,18 @@ int campaign_open_results(struct campaign *c, const struct chosen_cases *chosen,
                                           .version = facts[t].version,
                                           .type = facts[t].type,
                                           .hal = facts[t].hal };
+    TRY(start_or_resume(c, run, targets, load_done, w));
+    TRY(shard_key_record(&c->key, c->results, o->atomic, w));
+    for (uint32_t t = 0; t < c->n_targets; t++)
+        TRY(record_performance(c, t, &facts[t], w));
+    return 0;
+}
+
+int campaign_open_results(struct campaign *c, const struct chosen_cases *chosen,
+                          const struct device_facts *facts,
+                          int (*load_done)(struct campaign *c, struct why *w), struct why *w)
+{
+    const struct options *o = c->options;
     char *command = command_line(chosen), *options = options_json(chosen);
     const char *judge = is_command(o, "conform") ? judge_name[JUDGE_RULES]
                         : o->judge != JUDGE_AUTO ? judge_name[o->judge]
@@ -186,10 +212,13 @@ int campaign_open_results(struct campaign *c, const struct chosen_cases *chosen,
                            .n_cases = campaign_shard(o, c->cases->n),
                            .unloaded = c->cases->unloaded,
                            .n_unloaded = c->cases->n_unloaded };
-    int failed =
-        command && options ? start_or_resume(c, &run, targets, load_done, w) : why_no_memory(w);
-    for (uint32_t t = 0; !failed && t < c->n_targets; t++)
-        failed = record_performance(c, t, &facts[t], w);
+    int failed = command && options ? 0 : why_no_memory(w);
+    if (!failed)
+        failed = shard_key_make(o, options, c->cases, &c->key, w);
+    if (!failed)
+        failed = open_database(c, w);
+    if (!failed)
+        failed = start_run(c, &run, facts, load_done, w);
     free(command);
     free(options);
     return failed;
@@ -249,6 +278,10 @@ static void print_summary(struct campaign *c, const struct chosen_cases *chosen,
                          .seconds = console_now() - o->begun,
                          .run = results_run(c->results),
                          .db = o->db,
+                         .key = c->results ? c->key.key : NULL,
+                         .campaign = c->key.campaign,
+                         .shard = o->shard,
+                         .n_shards = o->n_shards,
                          .entry = o->version,
                          .note = c->note,
                          .n_notes = c->n_notes,
@@ -285,6 +318,53 @@ static int add_unsupported(const struct unsupported_row *u, void *user, struct w
     return b->bucket && b->first ? 0 : why_no_memory(w);
 }
 
+/* The exit status of what was run. */
+static int status_of(struct campaign *c)
+{
+    return unloaded_status(c->options, c->cases,
+                           campaign_failures(c) || expectations_fail(c->expectations)
+                               ? EXIT_NOT_CONFORMING
+                               : EXIT_CONFORMING);
+}
+
+static void take_total(uint32_t target, enum verdict v, uint64_t n, uint64_t checked, void *user)
+{
+    struct campaign *c = user;
+    if (target >= c->n_targets)
+        return;
+    c->totals[target].n[v] += n;
+    c->totals[target].compared += checked;
+}
+
+int campaign_show_recorded(struct campaign *c, const struct chosen_cases *chosen, struct why *w)
+{
+    const struct options *o = c->options;
+    struct recorded_filter filter = { .run = results_run(c->results) };
+    c->console = console_start(o->json, o->verbosity, 0);
+    c->n_planned = campaign_shard(o, c->cases->n);
+    c->n_items = c->done = 0;
+    fprintf(stderr, "halcyon %s: %s: is complete, with the key %s; nothing is run\n", o->command,
+            o->db, c->key.key);
+    TRY(results_each_total(c->results, take_total, c, w));
+    TRY(expectations_check(c->expectations, c->results, &filter, true, w));
+    print_summary(c, chosen, NULL, NULL);
+    TRY(export_write(c->results, o, filter.run, NULL, w));
+    return status_of(c);
+}
+
+/* The part gets its name.  Another process may have been first with the same shard. */
+static int publish(struct campaign *c, struct why *w)
+{
+    const struct options *o = c->options;
+    results_close(c->results);
+    c->results = NULL;
+    int exists = shard_file_publish(&c->file, w);
+    TRY(exists);
+    if (exists)
+        TRY(shard_key_open(&c->key, o->db, &c->results, w));
+    return 0;
+}
+
 int campaign_end_record(struct campaign *c, const struct chosen_cases *chosen,
                         void (*print)(const struct summary *s, void *user), void *user,
                         struct why *w)
@@ -292,6 +372,8 @@ int campaign_end_record(struct campaign *c, const struct chosen_cases *chosen,
     const struct options *o = c->options;
     int64_t run = results_run(c->results);
     release_signals(c);
+    if (o->atomic)
+        TRY(canaries_check(w));
     /* The database has those of a resumed run's first part, too, and not those of amended cases. */
     TRY(results_each_target(c->results, set_compared, c, w));
     TRY(results_each_unsupported(c->results, add_unsupported, c, w));
@@ -303,15 +385,14 @@ int campaign_end_record(struct campaign *c, const struct chosen_cases *chosen,
     print_summary(c, chosen, print, user);
     char host[HOST_NAME_MAX + 1] = "";
     TRY(export_write(c->results, o, run, gethostname(host, sizeof host - 1) == 0 ? host : NULL, w));
-    if (c->end != CAMPAIGN_COMPLETE)
+    if (c->end == CAMPAIGN_COMPLETE && o->atomic)
+        TRY(publish(c, w));
+    else if (c->end != CAMPAIGN_COMPLETE && o->atomic)
+        fprintf(stderr, "halcyon %s: %s; %s is not written\n", o->command, ended[c->end], o->db);
+    else if (c->end != CAMPAIGN_COMPLETE)
         fprintf(stderr, "halcyon %s: %s; the same command with --resume continues the run\n",
                 o->command, ended[c->end]);
-    if (c->end == CAMPAIGN_STOPPED)
-        return 128 + (int) stop_signal;
-    return unloaded_status(o, c->cases,
-                           campaign_failures(c) || expectations_fail(c->expectations)
-                               ? EXIT_NOT_CONFORMING
-                               : EXIT_CONFORMING);
+    return c->end == CAMPAIGN_STOPPED ? 128 + (int) stop_signal : status_of(c);
 }
 
 int campaign_exit(struct campaign *c, int status, const struct why *w)
@@ -319,11 +400,13 @@ int campaign_exit(struct campaign *c, int status, const struct why *w)
     const struct options *o = c->options;
     if (status < 0)
         status = print_error(o, w);
-    if (status == EXIT_OURS && c->results && results_run(c->results))
+    if (status == EXIT_OURS && !o->atomic && c->results && results_run(c->results))
         fprintf(stderr, "halcyon %s: the same command with --resume continues run %lld\n",
                 o->command, (long long) results_run(c->results));
     campaign_done(c);
     results_close(c->results);
+    shard_file_done(&c->file);
+    shard_key_done(&c->key);
     expectations_free(c->expectations);
     return status;
 }

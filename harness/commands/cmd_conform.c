@@ -246,8 +246,12 @@ static int run_rules(struct conform_command *k, struct chosen_cases *chosen, str
     }
     TRY(plan(k, chosen, w));
     TRY(export_check(o, w));
-    if (chosen)
-        TRY(campaign_open_results(&k->c, chosen, facts, load_done, w));
+    if (chosen) {
+        int opened = campaign_open_results(&k->c, chosen, facts, load_done, w);
+        TRY(opened);
+        if (opened)
+            return campaign_show_recorded(&k->c, chosen, w);
+    }
     TRY(run_items(k, w));
     if (chosen)
         return campaign_end_record(&k->c, chosen, print_summary, k, w);

@@ -26,7 +26,10 @@ static int run_campaign(struct campaign *c, const struct chosen_cases *chosen, s
         campaign_set_fault(c, t, &facts[t], w);
     }
     TRY(export_check(c->options, w));
-    TRY(campaign_open_results(c, chosen, facts, campaign_skip_done, w));
+    int opened = campaign_open_results(c, chosen, facts, campaign_skip_done, w);
+    TRY(opened);
+    if (opened)
+        return campaign_show_recorded(c, chosen, w);
     TRY(drawn_for_keep(&chosen->drawn, c->results, w));
     for (uint32_t t = 0; t < c->n_targets; t++)
         if (chosen->drawn.note[t][0])

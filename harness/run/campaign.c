@@ -22,13 +22,21 @@ uint64_t campaign_item(const struct campaign *c, uint64_t item)
                    : (uint64_t) (c->options->shard - 1) + item * c->options->n_shards;
 }
 
+unsigned char *campaign_verdict(const struct campaign *c, uint64_t ordinal, uint32_t target)
+{
+    /* A shard has every n_shards-th case: one of so many. */
+    uint64_t i = ordinal / c->options->n_shards;
+    return i < c->verdict_capacity ? &c->verdict[i * c->n_targets + target] : NULL;
+}
+
 static void count_verdict(uint64_t ordinal, uint32_t target, enum verdict v, void *user)
 {
     struct campaign *c = user;
-    if (ordinal >= c->cases->n || target >= c->n_targets)
+    unsigned char *known = target < c->n_targets ? campaign_verdict(c, ordinal, target) : NULL;
+    if (ordinal >= c->cases->n || !known)
         return;
     c->totals[target].n[v]++;
-    c->verdict[ordinal * c->n_targets + target] = (unsigned char) (v + 1);
+    *known = (unsigned char) (v + 1);
 }
 
 static int keep_old_note(uint32_t target, const char *text, void *user, struct why *w)
@@ -39,14 +47,15 @@ static int keep_old_note(uint32_t target, const char *text, void *user, struct w
 
 int campaign_load_done(struct campaign *c, struct why *w)
 {
-    TRY(campaign_reserve_verdicts(c, c->cases->n, w));
+    TRY(campaign_reserve_verdicts(c, c->cases->n, w)); /* ordinals below it */
     TRY(results_each_note(c->results, keep_old_note, c, w));
     return results_each_verdict(c->results, count_verdict, c, w);
 }
 
 bool campaign_is_done(const struct campaign *c, uint64_t ordinal, uint32_t target)
 {
-    return ordinal < c->verdict_capacity && c->verdict[ordinal * c->n_targets + target];
+    const unsigned char *known = campaign_verdict(c, ordinal, target);
+    return known && *known;
 }
 
 int campaign_skip_done(struct campaign *c, struct why *w)

@@ -9,6 +9,8 @@
 #include "harness/cli/console.h"
 #include "harness/cli/options.h"
 #include "harness/policy/expectations.h"
+#include "harness/shards/shard_file.h"
+#include "harness/shards/shard_key.h"
 #include "harness/store/results.h"
 
 struct active_case;
@@ -26,6 +28,8 @@ struct campaign {
     uint32_t n_targets;
     struct expectations *expectations; /* NULL: none */
     struct results *results;           /* NULL: nothing is recorded */
+    struct shard_key key;              /* of a campaign that is recorded */
+    struct shard_file file;            /* with --atomic, until it is complete */
     bool details;                      /* a replay: explain every output, print no replay command */
     /* The driver runs in a process of its own: the death of a worker is not its fault. */
     bool isolated[MAX_TARGETS];
@@ -46,7 +50,8 @@ struct campaign {
     enum campaign_end end;
     struct active_case *active_case; /* cases in progress */
     uint32_t n_active_cases, active_case_capacity;
-    unsigned char *verdict;    /* by case and target: 0: not known, else the verdict + 1 */
+    /* By case of this shard and target: 0: not known, else the verdict + 1. */
+    unsigned char *verdict;
     uint64_t verdict_capacity; /* cases */
     struct target_note *note;
     uint32_t n_notes;

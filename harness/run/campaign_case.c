@@ -69,8 +69,9 @@ void campaign_set_verdict(struct active_case *f, uint32_t target, const struct c
     f->next = (struct case_texts){ 0 };
 }
 
-int campaign_reserve_verdicts(struct campaign *c, uint64_t n, struct why *w)
+int campaign_reserve_verdicts(struct campaign *c, uint64_t end, struct why *w)
 {
+    const uint64_t n = (end + c->options->n_shards - 1) / c->options->n_shards;
     uint64_t capacity = c->verdict_capacity ? c->verdict_capacity : 1024;
     if (n <= c->verdict_capacity)
         return 0;
@@ -149,7 +150,7 @@ static struct verdict_row row_of(const struct final_verdict *v)
 static void count(struct campaign *c, uint64_t ordinal, uint32_t target,
                   const struct check_result *r)
 {
-    unsigned char *known = &c->verdict[ordinal * c->n_targets + target];
+    unsigned char *known = campaign_verdict(c, ordinal, target);
     if (*known)
         c->totals[target].n[*known - 1]--;
     *known = (unsigned char) (r->verdict + 1);
@@ -475,8 +476,7 @@ static int take_amend(struct campaign *c, const char *bytes, size_t length, stru
     for (uint32_t i = 0; i < c->n_active_cases; i++)
         if (c->active_case[i].is_again && campaign_item(c, c->active_case[i].item) == m.ordinal)
             return 0; /* it does not conform already, and is being run again */
-    unsigned char known =
-        m.ordinal < c->verdict_capacity ? c->verdict[m.ordinal * c->n_targets + m.target] : 0;
+    const unsigned char *at = campaign_verdict(c, m.ordinal, m.target), known = at ? *at : 0;
     REQUIRE(w, known, "it amends case %llu, which is not complete", (unsigned long long) m.ordinal);
     if (!verdict_conforming((enum verdict)(known - 1)))
         return 0;

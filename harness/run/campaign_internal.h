@@ -141,8 +141,10 @@ struct active_case *campaign_case(struct campaign *c, uint64_t item);
 void campaign_set_verdict(struct active_case *f, uint32_t target, const struct check_result *r);
 void campaign_free_texts(struct case_texts *t);
 void campaign_free_cases(struct campaign *c);
-/* Makes room for the verdicts of the first n cases. */
-int campaign_reserve_verdicts(struct campaign *c, uint64_t n, struct why *w);
+/* Makes room for the verdicts of the cases with ordinals below `end`. */
+int campaign_reserve_verdicts(struct campaign *c, uint64_t end, struct why *w);
+/* The place of a verdict in c->verdict; NULL: there is no room for it. */
+unsigned char *campaign_verdict(const struct campaign *c, uint64_t ordinal, uint32_t target);
 /* The command that runs this case alone on this target. */
 void campaign_put_replay(const struct campaign *c, uint64_t ordinal, uint32_t target,
                          struct buffer *b);

@@ -1,4 +1,4 @@
-/* What random graphs were drawn for and by: support sets and steering sets, by digest. */
+/* What random graphs were drawn for and by, and the identities of campaigns, by digest. */
 #include <string.h>
 
 #include "harness/store/results_internal.h"
@@ -6,7 +6,13 @@
 static const char *const table_name[] = {
     [SET_SUPPORT] = "support_sets",
     [SET_STEERING] = "steering_sets",
+    [SET_CAMPAIGN] = "campaigns",
 };
+
+const char *results_set_table(enum drawing_set kind)
+{
+    return table_name[kind];
+}
 
 int results_keep_set(struct results *r, enum drawing_set kind, const char *digest, const char *text,
                      struct why *w)

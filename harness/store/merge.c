@@ -283,11 +283,11 @@ static int copy_tables(const struct copy *c, struct why *w)
 {
     sqlite3_stmt *table;
     int step = SQLITE_DONE, failed = 0;
-    TRY(results_prepare(
-        c->m->out,
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND "
-        "name NOT IN ('verdict_names', 'support_sets', 'steering_sets') ORDER BY rowid",
-        &table, w));
+    TRY(results_prepare(c->m->out,
+                        "SELECT name FROM sqlite_schema WHERE type = 'table' AND "
+                        "name NOT IN ('verdict_names', 'support_sets', 'steering_sets', "
+                        "'campaigns') ORDER BY rowid",
+                        &table, w));
     while (!failed && (step = sqlite3_step(table)) == SQLITE_ROW)
         failed = copy_table(c, (const char *) sqlite3_column_text(table, 0), w);
     sqlite3_finalize(table);
@@ -314,7 +314,7 @@ static int copy_run(struct merge *m, const struct source_run *from, int64_t run,
 static int copy_sets(struct results *out, const struct source *s, enum drawing_set kind,
                      struct why *w)
 {
-    const char *table = kind == SET_SUPPORT ? "support_sets" : "steering_sets";
+    const char *table = results_set_table(kind);
     char sql[80];
     sqlite3_stmt *row;
     int step = SQLITE_DONE, failed = 0;
@@ -334,14 +334,11 @@ static int copy_sets(struct results *out, const struct source *s, enum drawing_s
 static int write_runs(struct merge *m, const char *part, struct why *w)
 {
     int64_t n = 0;
-    TRY(results_open(part, RESULTS_WRITE, &m->out, w));
-    TRY(results_exec(m->out, "PRAGMA journal_mode = OFF",
-                     w)); /* a temporary file of this process */
+    TRY(results_open(part, RESULTS_PART, &m->out, w));
     TRY(results_begin(m->out, w));
-    for (size_t i = 0; i < m->n_sources; i++) {
-        TRY(copy_sets(m->out, &m->source[i], SET_SUPPORT, w));
-        TRY(copy_sets(m->out, &m->source[i], SET_STEERING, w));
-    }
+    for (size_t i = 0; i < m->n_sources; i++)
+        for (int kind = 0; kind < DRAWING_SETS; kind++)
+            TRY(copy_sets(m->out, &m->source[i], (enum drawing_set) kind, w));
     for (size_t i = 0; i < m->n_runs; i++)
         if (!m->run[i].is_repeated)
             TRY(copy_run(m, &m->run[i], ++n, w));

@@ -125,7 +125,7 @@ static bool is_current(struct results *r, int version)
     return current;
 }
 
-static int open_to_write(struct results *r, struct why *w)
+static int open_to_write(struct results *r, enum results_mode mode, struct why *w)
 {
     int version = 0, flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     int code = sqlite3_open_v2(r->path, &r->db, flags, NULL);
@@ -137,7 +137,11 @@ static int open_to_write(struct results *r, struct why *w)
     if (packed_text_functions(r->db) != SQLITE_OK)
         return results_failed(r, w);
     TRY(database_version(r->db, r->path, &version, w)); /* before anything is changed */
-    TRY(results_exec(r, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", w));
+    TRY(results_exec(r,
+                     mode == RESULTS_PART
+                         ? "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"
+                         : "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
+                     w));
     if (!is_current(r, version)) {
         TRY(results_exec(r, "BEGIN IMMEDIATE", w));
         if (make_schema(r, w) < 0) {
@@ -171,8 +175,8 @@ int results_open(const char *path, enum results_mode mode, struct results **ret_
         free(r);
         return why_no_memory(w);
     }
-    int failed = mode == RESULTS_READ ? open_to_read(r, w) : open_to_write(r, w);
-    for (int i = 0; !failed && mode == RESULTS_WRITE && i < STATEMENT_COUNT; i++)
+    int failed = mode == RESULTS_READ ? open_to_read(r, w) : open_to_write(r, mode, w);
+    for (int i = 0; !failed && mode != RESULTS_READ && i < STATEMENT_COUNT; i++)
         failed = results_prepare(r, statement_sql[i], &r->statement[i], w);
     if (failed) {
         results_close(r);

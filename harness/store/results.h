@@ -23,11 +23,13 @@ struct results;
  * sqlite3_free(); NULL: out of memory. */
 char *results_schema(void);
 
-enum results_mode { RESULTS_READ, RESULTS_WRITE };
+enum results_mode { RESULTS_READ, RESULTS_WRITE, RESULTS_PART };
 
-/* Opens a database.  WRITE creates the file if there is none, and upgrades a database of an older
- * version.  A file that is not a results database, or is newer, is WHY_INVALID and is not changed;
- * so is a name that means no file to SQLite: "", ":memory:", "file:...". */
+/* Opens a database.  PART is WRITE to a new file of this process, that is thrown away unless it
+ * gets complete: without a log, and not on the disk before it is closed.  WRITE creates the file if
+ * there is none, and upgrades a database of an older version.  A file that is not a results
+ * database, or is newer, is WHY_INVALID and is not changed; so is a name that means no file to
+ * SQLite: "", ":memory:", "file:...". */
 int results_open(const char *path, enum results_mode mode, struct results **ret_results,
                  struct why *w);
 /* Commits, releases the current run and frees; NULL does nothing. */
@@ -152,8 +154,8 @@ int results_each_note(struct results *r,
                       void *user, struct why *w);
 
 /* What random graphs are drawn for and by: support sets (randgraph/randgraph.h) and steering sets
- * (randgraph/coverage.h). */
-enum drawing_set { SET_SUPPORT, SET_STEERING };
+ * (randgraph/coverage.h); and the identities of campaigns (harness/shards/shard_key.h). */
+enum drawing_set { SET_SUPPORT, SET_STEERING, SET_CAMPAIGN, DRAWING_SETS };
 /* Keeps a set under its digest, 16 hexadecimal digits. */
 int results_keep_set(struct results *r, enum drawing_set kind, const char *digest, const char *text,
                      struct why *w);

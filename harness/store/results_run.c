@@ -6,10 +6,6 @@
 
 #include "harness/store/results_internal.h"
 
-#ifndef HALCYON_VERSION
-#define HALCYON_VERSION "unknown"
-#endif
-
 /* Runs a statement that returns no rows, and finalizes it. */
 static int run_once(struct results *r, sqlite3_stmt *s, struct why *w)
 {

@@ -88,8 +88,8 @@ bool results_has_table(struct results *r, const char *table)
            SQLITE_OK;
 }
 
-static const char *const added[] = { "support_sets", "target_performance", "coverage_parts",
-                                     "steering_sets" };
+static const char *const added[] = { "support_sets",  "target_performance", "coverage_parts",
+                                     "steering_sets", "campaigns",          "shards" };
 
 bool results_has_tables(struct results *r)
 {

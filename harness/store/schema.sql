@@ -207,6 +207,26 @@ CREATE TABLE steering_sets (        -- since 5
     text        TEXT NOT NULL
 ) WITHOUT ROWID;
 
+-- Campaigns of which runs are shards (docs/campaigns.md), by a digest of their identity.  This table and the next one
+-- are added to a database that lacks them when it is opened for writing.
+CREATE TABLE campaigns (
+    digest      TEXT PRIMARY KEY,   -- 16 hexadecimal digits
+    text        TEXT NOT NULL       -- JSON: all that decides the cases and their verdicts
+) WITHOUT ROWID;
+
+-- Which part of a campaign a run is, and on what machine it was computed.
+CREATE TABLE shards (
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    key         TEXT NOT NULL,      -- digest of campaign and shard: equal keys, equal cases
+    campaign    TEXT NOT NULL REFERENCES campaigns,
+    shard       INTEGER NOT NULL,   -- I and N of --shard I/N
+    n_shards    INTEGER NOT NULL,
+    atomic      INTEGER NOT NULL,   -- 1: written by --atomic, complete, its canaries were right
+    cpu         TEXT NOT NULL,      -- model of the processor
+    built_with  TEXT NOT NULL,      -- compiler and libraries
+    PRIMARY KEY (run, key)
+) WITHOUT ROWID;
+
 CREATE TABLE unloaded_files (       -- since 3
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     ordinal     INTEGER NOT NULL,   -- in the order of loading

@@ -160,7 +160,8 @@ int results_each_run(struct results *r, const struct prune_rule *rule, run_facts
 static const char remove_chosen[] =
     "DELETE FROM main.coverage_parts WHERE run IN (SELECT run FROM temp.chosen); "
     "DELETE FROM main.runs WHERE run IN (SELECT run FROM temp.chosen); " UNUSED_SETS("support_sets")
-        UNUSED_SETS("steering_sets");
+        UNUSED_SETS("steering_sets") "DELETE FROM campaigns WHERE digest NOT IN (SELECT campaign "
+                                     "FROM shards); ";
 #undef UNUSED_SETS
 
 int results_prune(struct results *r, const struct prune_rule *rule, run_facts_each *each,

@@ -10,7 +10,7 @@ A .cli file lists commands, which sh runs in an empty folder, with their outputs
 
 After a command come its lines on stdout (an empty one is written as a backslash), its lines on stderr
 (after "! "), and its exit status (after "? ") unless it is 0.  $DATA is the folder tests/cli/data.  Times
-are written as _.  --bless rewrites the files with the actual outputs.
+and the keys of shards are written as _.  --bless rewrites the files with the actual outputs.
 """
 import difflib
 import os
@@ -22,6 +22,7 @@ import tempfile
 
 TIMES = [(re.compile(r"(?<= )\d+\.\d+ s\b"), "_ s"), (re.compile(r"\d+\.\d+ ms\b"), "_ ms"),
          (re.compile(r'("(?:ms|seconds)":)[0-9.e-]+'), r"\1_"),
+         (re.compile(r'("(?:key|campaign)":)"[0-9a-f]{16}"'), r'\1"_"'),
          (re.compile(r'(?<= time=")\d+\.\d+'), "_"),
          (re.compile(r'(?<= )(timestamp|hostname)="[^"]*"'), r'\1="_"')]
 
