@@ -303,6 +303,8 @@ static json_t *buckets_json(const struct summary *s)
         json_object_set_new(o, "target", json_value_text(s->target[b->target]));
         json_object_set_new(o, "bucket", b->bucket ? json_value_text(b->bucket) : json_null());
         json_object_set_new(o, "verdicts", json_integer((json_int_t) b->n));
+        if (b->bucket && b->n_not_shrunk)
+            json_object_set_new(o, "not_shrunk", json_integer((json_int_t) b->n_not_shrunk));
         if (b->first)
             json_object_set_new(o, "case", json_value_text(b->first));
         if (b->n_operations)
@@ -430,6 +432,9 @@ static void print_buckets(const struct summary *s)
         const struct bucket_count *b = &s->bucket[i];
         printf("%s%7llu  ", i ? "" : "failures by shrunk case:\n", (unsigned long long) b->n);
         print_line("", b->bucket ? b->bucket : "not shrunk");
+        if (b->bucket && b->n_not_shrunk)
+            printf("         %llu of these are of kinds of which no case was shrunk\n",
+                   (unsigned long long) b->n_not_shrunk);
         if (!b->first)
             continue;
         struct buffer command = { 0 };

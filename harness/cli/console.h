@@ -61,8 +61,9 @@ struct target_note {
 struct bucket_count {
     char *bucket; /* its name, or the signature; NULL: not shrunk */
     uint32_t target;
-    uint64_t n;  /* verdicts */
-    char *first; /* name of the case that was shrunk, or of the first case */
+    uint64_t n;            /* verdicts */
+    uint64_t n_not_shrunk; /* of these, of kinds of which no case was shrunk in this run */
+    char *first;           /* name of the case that was shrunk, or of the first case */
     /* Of the shrunk case: operations, 0: it was not shrunk in this run; elements of the largest
      * operand; executions and seconds that shrinking took. */
     uint32_t n_operations;

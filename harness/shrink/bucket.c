@@ -5,30 +5,28 @@
 
 #include "golden/ops/shared/kin.h"
 
-/* How many kinds of operations must share a hypothesis, an attribute or a breach of the contract,
- * or how many operations of at least two kinds; how many kinds, if they share only that the
- * plainest case fails; and from how many kinds on a bucket takes what nothing else explains. */
-enum { SHARED_BY_KINDS = 3, SHARED_BY_OPERATIONS = 5, PLAIN_KINDS = 5, WIDE_KINDS = 6 };
+/* How many kinds of operations must share what makes them one bucket. */
+enum {
+    SHARED_BY_KINDS = 3,      /* a hypothesis, an attribute, or a breach of the contract */
+    SHARED_BY_OPERATIONS = 5, /* likewise, operations of at least two kinds */
+    GUESSED_KINDS = 4,        /* a hypothesis of their shrunk cases only */
+    PLAIN_KINDS = 5,          /* that the plainest case fails */
+    WAY_KINDS = 2,            /* that they fail in one way of execution */
+    WIDE_KINDS = 6            /* a bucket that takes what nothing else explains */
+};
 
 /* ---- the structure of one case */
-
-/* "; in the way burst,shift": without numbers. */
-static void put_way(const struct variation *v, char *text)
-{
-    char way[VARIATION_TEXT], *to = way;
-    for (const char *at = variation_text(v, way); *at; at++)
-        if (*at == '=')
-            at += strcspn(at, ",") - 1;
-        else
-            *to++ = *at;
-    *to = 0;
-    text_append(text, SHRINK_BUCKET, " in the way %s", way);
-}
 
 static void put_attributes(const struct call_attributes *a, char *text)
 {
     for (int i = 0; i < a->n; i++)
         text_append(text, SHRINK_BUCKET, "%s%s", i ? ", " : "; ", a->name[i]);
+}
+
+static void put_way(const char *way, char *text)
+{
+    if (way[0])
+        text_append(text, SHRINK_BUCKET, " in the way %s", way);
 }
 
 void bucket_structure(const struct edit *c, const struct check_result *r, const struct shrunk *s,
@@ -48,8 +46,8 @@ void bucket_structure(const struct edit *c, const struct check_result *r, const 
         put_attributes(&a, name);
         text_append(name, SHRINK_BUCKET, ")");
     }
-    if (s->is_varied)
-        put_way(&s->variation, name);
+    char way[VARIATION_TEXT] = "";
+    put_way(s->is_varied ? symptom_way(&s->variation, way) : way, name);
 }
 
 /* ---- which have one cause */
@@ -124,14 +122,53 @@ static bool fail_in_both_types(const struct bucket_member *m, uint32_t n,
     return false;
 }
 
+static bool breaks_contract_alike(const struct bucket_member *a, const struct bucket_member *b)
+{
+    return a->target == b->target && a->symptom->verdict != VERDICT_FAIL &&
+           !strcmp(a->symptom->failure, b->symptom->failure);
+}
+
+/* Whether an operation crashes in one case, and has a wrong shape or is refused in another one. */
+static bool break_contract_in_one_operation(const struct bucket_member *a,
+                                            const struct bucket_member *b)
+{
+    const struct symptom *x = a->symptom, *y = b->symptom;
+    return a->target == b->target && x->code >= 0 && x->code == y->code &&
+           x->verdict != VERDICT_FAIL && y->verdict != VERDICT_FAIL && !strcmp(x->way, y->way);
+}
+
+/* Whether several operations break the same rule of the HAL as one of them does alone. */
+static bool breaks_contract_in_part(const struct bucket_member *several,
+                                    const struct bucket_member *one)
+{
+    const struct symptom *x = several->symptom, *y = one->symptom;
+    if (!breaks_contract_alike(several, one))
+        return false;
+    for (int i = 0; i < x->n_several; i++)
+        if (x->several[i] == y->code)
+            return true;
+    return false;
+}
+
+/* Whether one operation is wrong in the plainest case, and no hypothesis explains it. */
+static bool is_wrong_throughout(const struct symptom *s)
+{
+    return !s->shapes[0] && !s->matching.n;
+}
+
 static bool have_one_cause(const struct bucket_member *m, uint32_t n, const struct bucket_member *a,
                            const struct bucket_member *b)
 {
     const struct symptom *x = a->symptom, *y = b->symptom;
     if (a->target == b->target && !strcmp(a->structure, b->structure))
         return true;
+    if (break_contract_in_one_operation(a, b) || breaks_contract_in_part(a, b) ||
+        breaks_contract_in_part(b, a))
+        return true;
     if (!fail_alike(a, b) || kin_of(x->code) != kin_of(y->code))
         return false;
+    if (x->verdict != VERDICT_FAIL)
+        return true;
     const bool common = has_common_hypothesis(&x->matching, &y->matching);
     const bool more = has_attributes(&x->attributes, &y->attributes),
                less = has_attributes(&y->attributes, &x->attributes);
@@ -140,7 +177,8 @@ static bool have_one_cause(const struct bucket_member *m, uint32_t n, const stru
     if (!common && x->code != y->code && !x->shapes[0] != !y->shapes[0])
         return false;
     if (!common && !is_of_type(a, b) && (!x->shapes[0] || strcmp(x->shapes, y->shapes) != 0) &&
-        !fail_in_both_types(m, n, a, b))
+        !fail_in_both_types(m, n, a, b) &&
+        !(x->code == y->code && is_wrong_throughout(x) && is_wrong_throughout(y)))
         return false;
     return (more && less) || (x->code == y->code && (common || more || less));
 }
@@ -168,18 +206,39 @@ static void add_code(struct codes *all, int32_t code)
         all->code[all->n++] = code;
 }
 
+/* Whether a symptom has a hypothesis or an attribute of that name. */
+typedef bool has_name(const struct symptom *s, const char *name);
+
+static bool symptom_has_hypothesis(const struct symptom *s, const char *name)
+{
+    return has_hypothesis(&s->matching, name);
+}
+
+/* Of the shrunk case only, where none matches the case as it was. */
+static bool symptom_may_have_hypothesis(const struct symptom *s, const char *name)
+{
+    return has_hypothesis(s->matching.n ? &s->matching : &s->possible, name);
+}
+
+static bool symptom_has_attribute(const struct symptom *s, const char *name)
+{
+    return has_attribute(&s->attributes, name);
+}
+
 /* The members that have a hypothesis or an attribute of that name, in the same failure as member
  * `at`, if enough operations do. */
 static void join_sharing(struct bucket_member *m, uint32_t n, uint32_t at, const char *name,
-                         bool (*has)(const struct symptom *s, const char *name))
+                         has_name *has)
 {
+    const bool is_guess = has == symptom_may_have_hypothesis;
     struct codes kinds = { .n = 0 }, operations = { .n = 0 };
     for (uint32_t i = 0; i < n; i++)
         if (fail_alike(&m[i], &m[at]) && has(m[i].symptom, name)) {
             add_code(&kinds, kin_of(m[i].symptom->code));
             add_code(&operations, m[i].symptom->code);
         }
-    if (kinds.n < SHARED_BY_KINDS && (kinds.n < 2 || operations.n < SHARED_BY_OPERATIONS))
+    if (kinds.n < (is_guess ? GUESSED_KINDS : SHARED_BY_KINDS) &&
+        (is_guess || kinds.n < 2 || operations.n < SHARED_BY_OPERATIONS))
         return;
     for (uint32_t i = 0; i < n; i++)
         if (fail_alike(&m[i], &m[at]) && has(m[i].symptom, name))
@@ -206,13 +265,6 @@ static void join_plain(struct bucket_member *m, uint32_t n, uint32_t at)
             join(m, n, i, at);
 }
 
-static bool breaks_contract_alike(const struct bucket_member *a, const struct bucket_member *b)
-{
-    const char *wrong_values = verdict_name[VERDICT_FAIL];
-    return a->target == b->target && !strcmp(a->symptom->failure, b->symptom->failure) &&
-           strncmp(a->symptom->failure, wrong_values, strlen(wrong_values)) != 0;
-}
-
 /* The members that break the same rule of the HAL as member `at` does, if several kinds of
  * operations do: what answers for a driver is mostly not part of its operations. */
 static void join_breaches(struct bucket_member *m, uint32_t n, uint32_t at)
@@ -223,6 +275,30 @@ static void join_breaches(struct bucket_member *m, uint32_t n, uint32_t at)
             add_code(&kinds, kin_of(m[i].symptom->code));
     for (uint32_t i = 0; i < n && kinds.n >= SHARED_BY_KINDS; i++)
         if (breaks_contract_alike(&m[i], &m[at]))
+            join(m, n, i, at);
+}
+
+static bool fail_in_one_way(const struct bucket_member *a, const struct bucket_member *b)
+{
+    return a->target == b->target && b->symptom->way[0] &&
+           !strcmp(a->symptom->way, b->symptom->way);
+}
+
+/* The members that fail as member `at` does in another way of execution than the plain one, in
+ * which they are right, whatever they do there: if any operation fails in it, or several kinds of
+ * operations do. */
+static void join_way(struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    struct codes kinds = { .n = 0 };
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++)
+        if (fail_in_one_way(&m[i], &m[at])) {
+            any = any || m[i].symptom->is_any;
+            if (m[i].symptom->code >= 0)
+                add_code(&kinds, kin_of(m[i].symptom->code));
+        }
+    for (uint32_t i = 0; i < n && (any || kinds.n >= WAY_KINDS); i++)
+        if (fail_in_one_way(&m[i], &m[at]))
             join(m, n, i, at);
 }
 
@@ -261,16 +337,6 @@ static void join_widest(struct bucket_member *m, uint32_t n, uint32_t at)
         join(m, n, widest, at);
 }
 
-static bool symptom_has_hypothesis(const struct symptom *s, const char *name)
-{
-    return has_hypothesis(&s->matching, name);
-}
-
-static bool symptom_has_attribute(const struct symptom *s, const char *name)
-{
-    return has_attribute(&s->attributes, name);
-}
-
 void buckets_find(struct bucket_member *m, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -282,13 +348,46 @@ void buckets_find(struct bucket_member *m, uint32_t n)
                 join(m, n, i, k);
         join_plain(m, n, i);
         join_breaches(m, n, i);
+        join_way(m, n, i);
         for (int k = 0; k < s->matching.n; k++)
             join_sharing(m, n, i, s->matching.name[k], symptom_has_hypothesis);
+        for (int k = 0; k < s->possible.n; k++)
+            join_sharing(m, n, i, s->possible.name[k], symptom_may_have_hypothesis);
         for (int k = 0; k < s->attributes.n; k++)
             join_sharing(m, n, i, s->attributes.name[k], symptom_has_attribute);
     }
     for (uint32_t i = 0; i < n; i++)
         join_widest(m, n, i);
+}
+
+static bool is_verdict(const struct bucket_member *m, uint32_t target, enum verdict verdict)
+{
+    return m->target == target && m->symptom->verdict == verdict;
+}
+
+bool bucket_of_rest(const struct bucket_member *m, uint32_t n, uint32_t target,
+                    enum verdict verdict, uint32_t *ret)
+{
+    uint32_t all = 0, most = 0, widest = 0;
+    struct codes kinds = { .n = 0 };
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t same = 0;
+        for (uint32_t k = 0; k < n; k++)
+            same += is_verdict(&m[k], target, verdict) && m[k].bucket == m[i].bucket;
+        all += is_verdict(&m[i], target, verdict);
+        if (same > most) {
+            most = same;
+            widest = m[i].bucket;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (is_verdict(&m[i], target, verdict) && m[i].bucket == widest && m[i].symptom->code >= 0)
+            add_code(&kinds, kin_of(m[i].symptom->code));
+    const int least = verdict == VERDICT_FAIL ? WIDE_KINDS : SHARED_BY_KINDS;
+    if (kinds.n < least || most * 10 < all * 9)
+        return false;
+    *ret = widest;
+    return true;
 }
 
 /* ---- names */
@@ -341,7 +440,7 @@ static const char *hypothesis_of_most(const struct bucket_member *m, uint32_t n,
 void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
                  char name[SHRINK_BUCKET])
 {
-    struct names operations = { 0 }, types = { 0 }, structures = { 0 };
+    struct names operations = { 0 }, types = { 0 }, structures = { 0 }, verdicts = { 0 };
     const struct bucket_member *first = &m[bucket];
     for (uint32_t i = bucket; i < n && first->symptom->code < 0; i++)
         if (m[i].bucket == bucket && m[i].symptom->code >= 0)
@@ -353,6 +452,11 @@ void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
         if (m[i].bucket != bucket)
             continue;
         add_name(&structures, m[i].structure);
+        add_name(&verdicts, verdict_name[s->verdict]);
+        if (s->is_any) {
+            snprintf(name, SHRINK_BUCKET, "%s", m[i].structure);
+            return;
+        }
         if (s->code < 0)
             continue; /* several operations: the others of the bucket tell what they share */
         add_name(&operations, op ? op->name : "?");
@@ -368,11 +472,17 @@ void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
     const struct op *op = op_find(first->symptom->code);
     const char *end = op ? strstr(name, op->name) : NULL;
     name[end ? end - name : (long) strcspn(name, " ") + 1] = 0;
+    if (verdicts.n > 1) {
+        name[0] = 0;
+        put_names(&verdicts, name);
+        text_append(name, SHRINK_BUCKET, " ");
+    }
     put_names(&operations, name);
     text_append(name, SHRINK_BUCKET, "(");
     put_names(&types, name);
     put_attributes(&attributes, name);
     text_append(name, SHRINK_BUCKET, ")");
+    put_way(first->symptom->way, name);
     const char *hypothesis = hypothesis_of_most(m, n, bucket);
     if (hypothesis)
         text_append(name, SHRINK_BUCKET, ": %s", hypothesis);

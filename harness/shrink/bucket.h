@@ -30,18 +30,29 @@ struct bucket_member {
  *   the same attributes, or of the same operation with more of them; one of the hypotheses that
  *   match the shrunk cases matches both, or none matches one of them; and one element suffices for
  *   both operations or for neither, unless they have a common hypothesis.  Of different types: with
- *   the same shapes, where one element does not suffice, with a common hypothesis, or if at least
- *   two operations fail in both;
+ *   the same shapes, where one element does not suffice, with a common hypothesis, if at least two
+ *   operations fail in both, or in one operation where one element suffices and no hypothesis
+ *   matches;
  * - or the same failure and a common hypothesis or attribute, that three kinds of operations have,
- *   or five operations of two kinds;
+ *   or five operations of two kinds; a hypothesis of the shrunk case only (.possible) where none
+ *   matches, that four kinds of operations have;
  * - or the same failure in five kinds of operations of one kind of types, with plain attributes and
  *   no hypothesis that matches;
- * - or the same failure that is not about values (a rule of the HAL that is broken), in three kinds
- *   of operations, also with cases of several operations;
+ * - or failures that are not about values (a rule of the HAL that is broken): whatever they are, in
+ *   one operation; the same one in operations that are computed alike, in several operations and
+ * one of these alone, or in three kinds of operations, also with cases of several operations;
+ * - or the same way of execution, other than the plain one, in which they fail: if any operation
+ *   does in it, or operations of two kinds;
  * - or the same failure in six kinds of operations that share a bucket by these rules, and in an
  *   operation that no hypothesis explains.
  * What shares a bucket with a second member shares it with those of the second. */
 void buckets_find(struct bucket_member *m, uint32_t n);
+
+/* The bucket that a failure of a kind that was not shrunk probably belongs to: one with nine
+ * of ten of the members with that target and verdict, and six kinds of operations; three, if it is
+ * not about values.  False: there is none. */
+bool bucket_of_rest(const struct bucket_member *m, uint32_t n, uint32_t target,
+                    enum verdict verdict, uint32_t *ret);
 
 /* The structure, if the members of a bucket have the same one; else "fail ADD, SUB
  * (TENSOR_FLOAT32; activation): broadcast": their operations, types, the attributes that all have,

@@ -12,6 +12,7 @@ enum { KIND_TEXT = 320 };
 /* Failures of one target, verdict, operation and type. */
 struct kind {
     char text[KIND_TEXT]; /* operation, without indexes, and type */
+    size_t n_operation;   /* length of the operation in it */
     uint32_t target;
     enum verdict verdict;
     uint64_t ordinal; /* of the first one */
@@ -50,7 +51,8 @@ static void failures_done(struct failures *f)
 
 /* ---- sorting into kinds */
 
-static void put_kind(const struct failure_row *row, char text[KIND_TEXT])
+/* Returns the length of the operation. */
+static size_t put_kind(const struct failure_row *row, char text[KIND_TEXT])
 {
     size_t n = 0;
     for (const char *at = row->operation; *at && n + 64 < KIND_TEXT; at++)
@@ -59,6 +61,7 @@ static void put_kind(const struct failure_row *row, char text[KIND_TEXT])
         else
             text[n++] = *at;
     snprintf(text + n, KIND_TEXT - n, " %.40s%s", row->type, row->must_fail ? " must fail" : "");
+    return n;
 }
 
 /* NULL: out of memory. */
@@ -67,7 +70,7 @@ static struct kind *find_kind(struct failures *f, const struct failure_row *row)
     struct kind k = { .target = row->target,
                       .verdict = (enum verdict) row->verdict,
                       .ordinal = row->ordinal };
-    put_kind(row, k.text);
+    k.n_operation = put_kind(row, k.text);
     for (uint32_t i = 0; i < f->n_kinds; i++)
         if (f->kind[i].target == k.target && f->kind[i].verdict == k.verdict &&
             !strcmp(f->kind[i].text, k.text))
@@ -163,13 +166,29 @@ static int shrink_kind(struct failures *f, struct kind *k, double seconds,
     return failed;
 }
 
+/* Whether no kind before has the same target, verdict and operation, in another type. */
+static bool is_first_of_operation(const struct failures *f, uint32_t i)
+{
+    const struct kind *k = &f->kind[i];
+    for (const struct kind *other = f->kind; other < k; other++)
+        if (other->target == k->target && other->verdict == k->verdict &&
+            other->n_operation == k->n_operation && !memcmp(other->text, k->text, k->n_operation))
+            return false;
+    return true;
+}
+
+/* One type of each operation, then the others: where there are more kinds than are shrunk, the
+ * operations tell most. */
 static int shrink_kinds(struct failures *f, const volatile sig_atomic_t *stop, struct why *w)
 {
     const double begun = console_now();
-    for (uint32_t i = 0; i < f->n_kinds && i < SHRINK_RUN_KINDS && !*stop; i++) {
-        double left = SHRINK_RUN_TOTAL - (console_now() - begun);
-        if (f->kind[i].bucket || left <= 0)
+    uint32_t n = 0;
+    for (uint32_t at = 0; at < 2 * f->n_kinds && n < SHRINK_RUN_KINDS && !*stop; at++) {
+        const uint32_t i = at % f->n_kinds;
+        const double left = SHRINK_RUN_TOTAL - (console_now() - begun);
+        if (is_first_of_operation(f, i) != (at < f->n_kinds) || left <= 0)
             continue;
+        n++;
         TRY(shrink_kind(f, &f->kind[i], left < SHRINK_RUN_SECONDS ? left : SHRINK_RUN_SECONDS, stop,
                         w));
         TRY(results_heartbeat(f->c->results, w));
@@ -190,7 +209,15 @@ static int set_bucket(struct kind *k, const struct bucket_member *m, uint32_t n,
     return k->bucket ? 0 : why_no_memory(w);
 }
 
-/* Of the kinds that were shrunk in this run. */
+/* Of a kind that is beyond the limits, or whose case does not fail alone. */
+static int set_bucket_of_rest(struct kind *k, const struct bucket_member *m, uint32_t n,
+                              struct why *w)
+{
+    uint32_t bucket;
+    return bucket_of_rest(m, n, k->target, k->verdict, &bucket) ? set_bucket(k, m, n, bucket, w)
+                                                                : 0;
+}
+
 static int find_buckets(struct failures *f, struct why *w)
 {
     struct bucket_member *m = calloc(f->n_kinds + (size_t) 1, sizeof *m);
@@ -209,6 +236,8 @@ static int find_buckets(struct failures *f, struct why *w)
         if (f->kind[i].structure) {
             failed = set_bucket(&f->kind[i], m, n, m[at].bucket, w);
             at++;
+        } else {
+            failed = set_bucket_of_rest(&f->kind[i], m, n, w);
         }
     free(m);
     return failed;
@@ -290,6 +319,7 @@ static int count_buckets(struct failures *f, struct why *w)
             return why_no_memory(w);
         TRY(take_case(c, k, b, w));
         b->n++;
+        b->n_not_shrunk += !k->structure;
     }
     if (c->n_buckets)
         qsort(c->bucket, c->n_buckets, sizeof *c->bucket, by_count);

@@ -51,6 +51,14 @@ static void add_attribute(struct call_attributes *a, const char *role)
         memcpy(a->name[a->n++], name, sizeof name);
 }
 
+/* Whether an operand has another shape than the first one, and not both have one element. */
+static bool is_broadcast(const struct call *call, uint32_t k)
+{
+    const struct tensor *a = call->arg[0], *b = call->arg[k];
+    return call_role(call, k)->draw == DRAW_BROADCAST && a && b &&
+           (tensor_count(a) > 1 || tensor_count(b) > 1) && !shape_equal(&a->shape, &b->shape);
+}
+
 void attributes_of(const struct call *call, struct call_attributes *ret)
 {
     *ret = (struct call_attributes){ 0 };
@@ -58,6 +66,8 @@ void attributes_of(const struct call *call, struct call_attributes *ret)
         const struct role *r = call_role(call, k);
         const struct tensor *t = call->arg[k];
         double plain = plain_value(r);
+        if (is_broadcast(call, k))
+            add_attribute(ret, "broadcast");
         if (r->dims || !t || !t->data || (plain < 0 && !has_default(r)))
             continue;
         double value = tensor_at(t, 0);
@@ -87,17 +97,32 @@ static void put_shapes(const struct edit *c, const struct call *call, struct sym
     }
 }
 
+char *symptom_way(const struct variation *v, char ret[VARIATION_TEXT])
+{
+    char *to = ret;
+    for (const char *at = variation_text(v, ret); *at; at++)
+        if (*at == '=')
+            at += strcspn(at, ",") - 1;
+        else
+            *to++ = *at;
+    *to = 0;
+    return ret;
+}
+
 void symptom_of(const struct edit *c, const struct shrunk *s, struct symptom *ret)
 {
     const struct graph *g = &c->e.model.graph[0];
     const struct trial_kind kind = trial_kind_of(&s->result);
-    char way[VARIATION_TEXT];
     struct call call;
 
-    *ret = (struct symptom){ .code = -1 };
+    *ret = (struct symptom){ .code = -1, .verdict = kind.verdict, .is_any = s->is_any };
+    if (s->is_varied)
+        symptom_way(&s->variation, ret->way);
     snprintf(ret->failure, sizeof ret->failure, "%s%s %s%s", verdict_name[kind.verdict],
-             c->e.expect_failure ? " to reject" : "", kind.text,
-             s->is_varied ? variation_text(&s->variation, way) : "");
+             c->e.expect_failure && kind.verdict == VERDICT_FAIL ? " to reject" : "", kind.text,
+             ret->way);
+    for (uint32_t i = 0; g->n_operations > 1 && i < g->n_operations && i < SYMPTOM_SEVERAL; i++)
+        ret->several[ret->n_several++] = g->operation[i].code;
     if (g->n_operations != 1 || s->is_any || !edit_bind(c, 0, 0, &call))
         return;
     ret->code = g->operation[0].code;

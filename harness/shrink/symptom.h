@@ -7,7 +7,13 @@
 
 struct shrunk;
 
-enum { SYMPTOM_ATTRIBUTES = 12, SYMPTOM_ATTRIBUTE = 32, SYMPTOM_TYPE = 48, SYMPTOM_TEXT = 512 };
+enum {
+    SYMPTOM_ATTRIBUTES = 12,
+    SYMPTOM_SEVERAL = 8,
+    SYMPTOM_ATTRIBUTE = 32,
+    SYMPTOM_TYPE = 48,
+    SYMPTOM_TEXT = 512
+};
 
 /* The attributes of a call that are not plain: without side or dimension, each once. */
 struct call_attributes {
@@ -16,9 +22,14 @@ struct call_attributes {
 };
 
 struct symptom {
+    enum verdict verdict;
     char failure[SYMPTOM_TEXT]; /* verdict, its reason without numbers, and the way of execution */
+    char way[VARIATION_TEXT];   /* symptom_way(); "" if it fails plainly */
+    bool is_any;                /* in that way, any operation fails */
     int32_t code;               /* of the only operation; -1: there are several, or any fails */
-    char type[SYMPTOM_TYPE];    /* of its first tensor; of 8 bits without the sign */
+    int32_t several[SYMPTOM_SEVERAL]; /* the first of several */
+    int n_several;
+    char type[SYMPTOM_TYPE]; /* of its first tensor; of 8 bits without the sign */
     struct call_attributes attributes;
     char shapes[SYMPTOM_TEXT]; /* of the operands that have several elements; "" if none has */
     struct matching possible;  /* hypotheses that match the shrunk case */
@@ -26,6 +37,8 @@ struct symptom {
 };
 
 void attributes_of(const struct call *call, struct call_attributes *ret);
+/* The way without its numbers, "burst,shift".  Returns ret. */
+char *symptom_way(const struct variation *v, char ret[VARIATION_TEXT]);
 /* The type that an operation is counted under, without the sign of 8 bits: one mistake mostly
  * concerns both. */
 const char *symptom_type(const struct graph *g, const struct operation *o);

@@ -13,8 +13,8 @@ MOST_BUCKETS, MOST_OPERATIONS, MOST_ELEMENTS, MOST_SECONDS = 2, 2, 16, 2
 
 
 class Sorted:
-    """The failures of one run: the operations that they are blamed on, of each bucket, and the sizes of the shrunk
-    cases."""
+    """The failures of one run: the operations that they are blamed on, of each target and bucket, and the sizes of the
+    shrunk cases."""
 
     def __init__(self, command, database):
         self.buckets, self.shrunk = {}, []
@@ -25,8 +25,13 @@ class Sorted:
             size = bucket.get("shrunk")
             self.shrunk.append((bucket["bucket"], size and (size["operations"], size["elements"], size["seconds"])))
         with contextlib.closing(sqlite3.connect(database)) as db:
-            for name, operation in db.execute("SELECT bucket, coalesce(blamed_operation, operation, '') FROM failures"):
-                self.buckets.setdefault(name, collections.Counter())[operation] += 1
+            for target, name, operation in db.execute("SELECT target, bucket, coalesce(blamed_operation, operation, '') "
+                                                      "FROM failures"):
+                self.buckets.setdefault((target, name), collections.Counter())[operation] += 1
+
+    def most_buckets(self):
+        """Of one target: a device that shares the mistake has buckets of its own."""
+        return max(collections.Counter(target for target, _ in self.buckets).values())
 
     def operations(self):
         return set().union(*self.buckets.values())
@@ -42,20 +47,20 @@ def share(part, whole):
 
 def print_buckets(mutants):
     """mutants: with .sorted."""
-    few = sum(len(m.sorted.buckets) <= MOST_BUCKETS for m in mutants)
+    few = sum(m.sorted.most_buckets() <= MOST_BUCKETS for m in mutants)
     sizes = [size for m in mutants for _, size in m.sorted.shrunk]
     seconds = [size[2] for size in sizes if size]
     print(f"\nBuckets of {len(mutants)} bugs: at most {MOST_BUCKETS} of {share(few, len(mutants))}; mean "
-          f"{statistics.mean(len(m.sorted.buckets) for m in mutants):.1f}\n"
+          f"{statistics.mean(m.sorted.most_buckets() for m in mutants):.1f} on a target\n"
           f"Shrunk to at most {MOST_OPERATIONS} operations and {MOST_ELEMENTS} elements: "
           f"{share(sum(map(is_small, sizes)), len(sizes))} of the buckets, median "
           f"{statistics.median(seconds) if seconds else 0:.2f} s\n")
-    for m in sorted(mutants, key=lambda m: (-len(m.sorted.buckets), m.name)):
-        many = len(m.sorted.buckets) > MOST_BUCKETS
+    for m in sorted(mutants, key=lambda m: (-m.sorted.most_buckets(), m.name)):
         large = [f"{name}: {size}" for name, size in m.sorted.shrunk if not is_small(size)]
-        if many:
-            print(f"- {m.name} ({m.family}): {len(m.sorted.buckets)} buckets: "
-                  + "; ".join(f"{name} x {operations.total()}" for name, operations in m.sorted.buckets.items()))
+        if m.sorted.most_buckets() > MOST_BUCKETS:
+            print(f"- {m.name} ({m.family}): {m.sorted.most_buckets()} buckets: "
+                  + "; ".join(f"{target} {name} x {operations.total()}"
+                              for (target, name), operations in m.sorted.buckets.items()))
         for line in large:
             print(f"- {m.name} ({m.family}): large or not shrunk: {line}")
 
@@ -80,7 +85,7 @@ def mixed_buckets(pair, both):
     """The buckets of both bugs at once with failures of an operation that only the first makes fail, and of one that
     only the second does.  Failures that are not shrunk have no bucket."""
     a, b = pair
-    return [name for name, operations in both.buckets.items()
+    return [name for (_, name), operations in both.buckets.items()
             if name and operations.keys() & only(a, b) and operations.keys() & only(b, a)]
 
 

@@ -35,10 +35,14 @@ static struct symptom *add(int32_t code, const char *type, const char *attribute
     return s;
 }
 
-/* The number of buckets. */
+/* The number of buckets.  Verdicts are those of the failures' texts. */
 static uint32_t count(void)
 {
     uint32_t buckets = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (int v = 0; v < VERDICT_COUNT; v++)
+            if (!strncmp(symptom[i].failure, verdict_name[v], strlen(verdict_name[v])))
+                symptom[i].verdict = (enum verdict) v;
     buckets_find(m, n);
     for (uint32_t i = 0; i < n; i++)
         buckets += m[i].bucket == i;
@@ -190,6 +194,109 @@ START_TEST(three_kinds_of_operations_break_one_rule)
 }
 END_TEST
 
+/* A failure in another way of execution. */
+static struct symptom *add_in_way(int32_t code, const char *failure, const char *way)
+{
+    struct symptom *s = add(code, "TENSOR_FLOAT32", NULL, NULL);
+    snprintf(s->failure, SYMPTOM_TEXT, "%s%s", failure, way);
+    snprintf(s->way, VARIATION_TEXT, "%s", way);
+    text_append(structure[n - 1], SHRINK_BUCKET, " in the way %s", way);
+    return s;
+}
+
+static struct symptom *add_breach(int32_t code, const char *attribute, enum verdict verdict,
+                                  const char *failure)
+{
+    struct symptom *s = add(code, "TENSOR_FLOAT32", attribute, NULL);
+    snprintf(s->failure, SYMPTOM_TEXT, "%s", failure);
+    snprintf(structure[n - 1], SHRINK_BUCKET, "%s %s(TENSOR_FLOAT32%s%s)", verdict_name[verdict],
+             op_find(code)->name, attribute ? "; " : "", attribute ? attribute : "");
+    return s;
+}
+
+START_TEST(an_operation_that_breaks_rules_is_one)
+{
+    add_breach(OP_TOPK_V2, NULL, VERDICT_CRASH, "crash 11");
+    add_breach(OP_TOPK_V2, "k", VERDICT_VIOLATION, "violation shape");
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_str_eq(name_of(0), "crash, violation TOPK_V2(TENSOR_FLOAT32)");
+    add_breach(OP_ARGMAX, "axis", VERDICT_CRASH, "crash 11"); /* of the same kind */
+    ck_assert_uint_eq(count(), 1);
+    add_breach(OP_TILE, NULL, VERDICT_CRASH, "crash 11");
+    add(OP_TOPK_V2, "TENSOR_FLOAT32", NULL, NULL); /* wrong numbers are counted apart */
+    ck_assert_uint_eq(count(), 3);
+}
+END_TEST
+
+START_TEST(several_operations_break_the_rule_of_one)
+{
+    add_several("crash 11", "crash TANH(TENSOR_FLOAT32) TOPK_V2(TENSOR_FLOAT32)");
+    symptom[0].several[0] = OP_TANH;
+    symptom[0].several[1] = OP_TOPK_V2;
+    symptom[0].n_several = 2;
+    add_breach(OP_TILE, NULL, VERDICT_CRASH, "crash 11");
+    ck_assert_uint_eq(count(), 2);
+    add_breach(OP_TOPK_V2, NULL, VERDICT_CRASH, "crash 11");
+    ck_assert_uint_eq(count(), 2);
+    ck_assert_uint_eq(m[2].bucket, m[0].bucket);
+}
+END_TEST
+
+START_TEST(four_kinds_share_what_their_shrunk_cases_match)
+{
+    static const int32_t code[] = { OP_CONV_2D, OP_MUL, OP_FULLY_CONNECTED, OP_CONCATENATION };
+    for (int i = 0; i < COUNT(code); i++) {
+        ck_assert_uint_eq(count(), (uint32_t) i);
+        struct symptom *s = add(code[i], "TENSOR_QUANT8_ASYMM", "activation", NULL);
+        snprintf(s->attributes.name[0], SYMPTOM_ATTRIBUTE, "attribute %d", i);
+        s->possible.name[s->possible.n++] = "one-step-off";
+    }
+    ck_assert_uint_eq(count(), 1);
+    symptom[3].matching.name[symptom[3].matching.n++] = "index-left-out"; /* another cause */
+    ck_assert_uint_eq(count(), 4);
+}
+END_TEST
+
+START_TEST(a_way_that_is_wrong_is_one)
+{
+    add_in_way(OP_ADD, "fail ", "burst");
+    add_in_way(OP_SUB, "violation other bits ", "burst");
+    ck_assert_uint_eq(count(), 2);
+    add_in_way(OP_TILE, "fail ", "burst");
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_str_eq(name_of(0), "fail, violation ADD, SUB, TILE(TENSOR_FLOAT32) in the way burst");
+    add_in_way(OP_TILE, "fail ", "fenced");
+    add(OP_TILE, "TENSOR_FLOAT32", NULL, NULL);
+    ck_assert_uint_eq(count(), 3);
+    struct symptom *s = add_in_way(OP_ADD, "fail ", "fenced"); /* and so do all others */
+    s->is_any = true;
+    s->code = -1;
+    snprintf(structure[n - 1], SHRINK_BUCKET, "fail in the way fenced");
+    ck_assert_uint_eq(count(), 3);
+    ck_assert_uint_eq(m[n - 1].bucket, m[n - 3].bucket);
+    ck_assert_str_eq(name_of(n - 1), "fail in the way fenced");
+}
+END_TEST
+
+START_TEST(what_was_not_shrunk_is_of_the_widest)
+{
+    uint32_t bucket;
+    add_wide(6);
+    ck_assert_uint_eq(count(), 1);
+    ck_assert(bucket_of_rest(m, n, 0, VERDICT_FAIL, &bucket));
+    ck_assert_uint_eq(bucket, 0);
+    ck_assert(!bucket_of_rest(m, n, 0, VERDICT_CRASH, &bucket));
+    ck_assert(!bucket_of_rest(m, n, 1, VERDICT_FAIL, &bucket));
+    add(OP_SOFTMAX, "TENSOR_FLOAT32", "axis", "beta-ignored"); /* one of seven is another bug */
+    ck_assert_uint_eq(count(), 2);
+    ck_assert(!bucket_of_rest(m, n, 0, VERDICT_FAIL, &bucket));
+    set_up();
+    add_wide(5);
+    count();
+    ck_assert(!bucket_of_rest(m, n, 0, VERDICT_FAIL, &bucket));
+}
+END_TEST
+
 START_TEST(every_operation_has_one_kind)
 {
     for (int i = 0; kin_at(i); i++)
@@ -212,6 +319,11 @@ Suite *buckets_suite(void)
     tcase_add_test(t, three_kinds_of_operations_share_a_cause);
     tcase_add_test(t, wide_buckets_take_what_nothing_explains);
     tcase_add_test(t, three_kinds_of_operations_break_one_rule);
+    tcase_add_test(t, an_operation_that_breaks_rules_is_one);
+    tcase_add_test(t, several_operations_break_the_rule_of_one);
+    tcase_add_test(t, four_kinds_share_what_their_shrunk_cases_match);
+    tcase_add_test(t, a_way_that_is_wrong_is_one);
+    tcase_add_test(t, what_was_not_shrunk_is_of_the_widest);
     tcase_add_test(t, every_operation_has_one_kind);
     return make_suite("buckets", t, NULL);
 }
