@@ -101,6 +101,13 @@ static bool is_of_type(const struct bucket_member *m, const struct bucket_member
     return !strcmp(kind_of_type(m->symptom->type), kind_of_type(of->symptom->type));
 }
 
+/* Whether an operation copies elements of any type, or runs subgraphs: it computes nothing. */
+static bool is_for_all_types(int32_t code)
+{
+    const struct op *op = op_find(code);
+    return op && ((op->move && !op->moves) || op->control);
+}
+
 /* Whether two operations, that are computed as those of a and b, fail as they do in the types of
  * both. */
 static bool fail_in_both_types(const struct bucket_member *m, uint32_t n,
@@ -178,7 +185,8 @@ static bool have_one_cause(const struct bucket_member *m, uint32_t n, const stru
         return false;
     if (!common && !is_of_type(a, b) && (!x->shapes[0] || strcmp(x->shapes, y->shapes) != 0) &&
         !fail_in_both_types(m, n, a, b) &&
-        !(x->code == y->code && is_wrong_throughout(x) && is_wrong_throughout(y)))
+        !(x->code == y->code && is_wrong_throughout(x) && is_wrong_throughout(y)) &&
+        !(is_for_all_types(x->code) && is_for_all_types(y->code)))
         return false;
     return (more && less) || (x->code == y->code && (common || more || less));
 }

@@ -31,8 +31,8 @@ struct bucket_member {
  *   match the shrunk cases matches both, or none matches one of them; and one element suffices for
  *   both operations or for neither, unless they have a common hypothesis.  Of different types: with
  *   the same shapes, where one element does not suffice, with a common hypothesis, if at least two
- *   operations fail in both, or in one operation where one element suffices and no hypothesis
- *   matches;
+ *   operations fail in both, in one operation where one element suffices and no hypothesis matches,
+ *   or in operations that only copy elements or run subgraphs;
  * - or the same failure and a common hypothesis or attribute, that three kinds of operations have,
  *   or five operations of two kinds; a hypothesis of the shrunk case only (.possible) where none
  *   matches, that four kinds of operations have;

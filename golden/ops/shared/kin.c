@@ -31,6 +31,7 @@ static const int32_t kin[][MOST] = {
     { OP_GATHER, OP_EMBEDDING_LOOKUP, OP_HASHTABLE_LOOKUP, -1 },
     { OP_CONCATENATION, OP_PACK, -1 },
     { OP_RESHAPE, OP_SQUEEZE, OP_EXPAND_DIMS, -1 },
+    { OP_IF, OP_WHILE, -1 },
 };
 
 const int32_t *kin_at(int i)

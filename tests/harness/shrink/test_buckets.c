@@ -113,6 +113,22 @@ START_TEST(types_share_one_by_shapes_or_several_operations)
 }
 END_TEST
 
+START_TEST(types_do_not_matter_to_copies)
+{
+    snprintf(add(OP_SLICE, "TENSOR_FLOAT32", NULL, NULL)->shapes, SYMPTOM_TEXT, "input [2] ");
+    snprintf(add(OP_SLICE, "TENSOR_QUANT8_ASYMM", NULL, NULL)->shapes, SYMPTOM_TEXT, "input [3] ");
+    ck_assert_uint_eq(count(), 1);
+    set_up();
+    add(OP_WHILE, "TENSOR_QUANT8_ASYMM", NULL, NULL);
+    add(OP_IF, "TENSOR_BOOL8", NULL, NULL);
+    ck_assert_uint_eq(count(), 1);
+    set_up();
+    snprintf(add(OP_MEAN, "TENSOR_FLOAT32", NULL, NULL)->shapes, SYMPTOM_TEXT, "input [2] ");
+    snprintf(add(OP_MEAN, "TENSOR_QUANT8_ASYMM", NULL, NULL)->shapes, SYMPTOM_TEXT, "input [3] ");
+    ck_assert_uint_eq(count(), 2);
+}
+END_TEST
+
 START_TEST(three_kinds_of_operations_share_a_cause)
 {
     add(OP_ADD, "TENSOR_QUANT8_ASYMM", NULL, "wrap-around");
@@ -316,6 +332,7 @@ Suite *buckets_suite(void)
     tcase_add_test(t, different_failures_stay_apart);
     tcase_add_test(t, hypotheses_that_differ_keep_apart);
     tcase_add_test(t, types_share_one_by_shapes_or_several_operations);
+    tcase_add_test(t, types_do_not_matter_to_copies);
     tcase_add_test(t, three_kinds_of_operations_share_a_cause);
     tcase_add_test(t, wide_buckets_take_what_nothing_explains);
     tcase_add_test(t, three_kinds_of_operations_break_one_rule);
