@@ -59,6 +59,13 @@ static inline bool bound_overflows(double x, double e, double u)
     return e > 0 && !(fabs(x) + e <= bound_largest(u));
 }
 
+/* The error e of a sum whose terms' magnitudes have this sum: INFINITY where a partial sum may
+ * exceed the largest finite number.  */
+static inline double bound_partial_sums(double e, double magnitudes, double u)
+{
+    return magnitudes > bound_largest(u) ? INFINITY : e;
+}
+
 /* Smallest normal number: below it implementations may flush to zero or lose precision. */
 static inline double bound_tiny(double u)
 {

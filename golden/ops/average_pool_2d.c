@@ -20,6 +20,28 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
+/* Where a partial sum of a window may be infinite, there is no bound.  e: scratch of the input's
+ * size. */
+static int open_large_sums(struct call *c, double *e, struct why *w)
+{
+    size_t n = tensor_count(c->arg[0]), n_out = tensor_count(c->out[0]);
+    double most = 0, *sums;
+
+    for (size_t i = 0; i < n; i++) {
+        e[i] = fabs(c->x[0][i]) + (c->ex[0] ? c->ex[0][i] : 0);
+        most = bound_larger(most, e[i]);
+    }
+    if (most * (double) pooling_max_pixels(c) <= bound_largest(c->unit))
+        return 0;
+    sums = arena_alloc_raw(c->scratch, n_out, sizeof *sums);
+    if (!sums)
+        return why_no_memory_for(w, "sums of %zu windows", n_out);
+    pooling_run(c, &pooling_sum, e, sums);
+    for (size_t i = 0; i < n_out; i++)
+        c->ey[0][i] = bound_partial_sums(c->ey[0][i], sums[i], c->unit);
+    return 0;
+}
+
 /* Mean over the window of the inputs' errors and the rounding of a float sum.  Integer sums are
  * exact. */
 static int bound(struct call *c, struct why *w)
@@ -37,6 +59,8 @@ static int bound(struct call *c, struct why *w)
     pooling_run(c, &pooling_mean, e, c->ey[0]);
     for (size_t i = 0; i < tensor_count(c->out[0]); i++)
         c->ey[0][i] = bound_clean(c->ey[0][i]);
+    if (!exact)
+        TRY(open_large_sums(c, e, w));
     activation_bound(c, POOL_ACTIVATION, c->y[0], c->ey[0], tensor_count(c->out[0]));
     return 0;
 }

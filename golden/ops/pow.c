@@ -25,6 +25,8 @@ static int eval(struct call *c, struct why *w)
  * zero, that holds for exact exponents only, with 0 as another extreme for positive ones. */
 static double carry(double a, double b, double ea, double eb)
 {
+    if (a == 0 && b < 0) /* infinite; its sign is that of the zero, which may be either */
+        return INFINITY;
     if (ea == 0 && eb == 0)
         return 0;
     double y = elementary_pow(a, b), between = y;

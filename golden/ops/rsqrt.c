@@ -23,10 +23,10 @@ static double reciprocal_root(double x)
     return 1 / sqrt(x);
 }
 
-/* Implementations may treat -0 like 0. */
 static double local(double x, double y, double u)
 {
-    return isinf(y) ? (signbit(x) ? INFINITY : 0) : 2 * u * 2 * y;
+    (void) x;
+    return isinf(y) ? 0 : 2 * u * 2 * y;
 }
 
 static int eval(struct call *c, struct why *w)
@@ -36,7 +36,9 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Quantised types have no NaN: the result for a negative number is unspecified. */
+/* Quantised types have no NaN: the result for a negative number is unspecified.  Floats have zeros
+ * of either sign, which operations before this one may exchange, so that the infinity's sign is
+ * open. */
 static int bound(struct call *c, struct why *w)
 {
     (void) w;
@@ -44,8 +46,8 @@ static int bound(struct call *c, struct why *w)
     bool quantised = dtype_info[c->out[0]->dtype].quant == QUANT_AFFINE;
 
     unary_bound_monotone(c, reciprocal_root, local);
-    for (size_t i = 0; i < n && quantised; i++)
-        if (isnan(c->y[0][i]))
+    for (size_t i = 0; i < n; i++)
+        if (quantised ? isnan(c->y[0][i]) : isinf(c->y[0][i]))
             c->ey[0][i] = INFINITY;
     return 0;
 }

@@ -165,7 +165,7 @@ int reduce_bound_sum(struct call *c, struct why *w)
         double common = lo[i] > 0 ? lo[i] : hi[i] < 0 ? -hi[i] : 0;
         double alike = k > 0 ? terms * common : 0;
         double rounded = bound_sum(c, k, magnitude[i]) + terms / 2 * c->unit * alike;
-        ey[i] = bound_clean(carried + rounded);
+        ey[i] = bound_partial_sums(bound_clean(carried + rounded), magnitude[i] + carried, c->unit);
     }
     return 0;
 }

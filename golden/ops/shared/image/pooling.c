@@ -140,4 +140,5 @@ static void divide(double *acc, size_t channels, double count)
         acc[k] /= count;
 }
 
-const struct pooling_reduction pooling_mean = { 0, add, divide, NULL };
+const struct pooling_reduction pooling_sum = { 0, add, NULL, NULL },
+                               pooling_mean = { 0, add, divide, NULL };

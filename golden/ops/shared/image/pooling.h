@@ -53,7 +53,7 @@ void pooling_range(const struct call *c, const struct pooling_reduction *p, cons
 /* Upper bound of the number of pixels of the image in any window of the call. */
 size_t pooling_max_pixels(const struct call *c);
 
-/* The mean of a window. */
-extern const struct pooling_reduction pooling_mean;
+/* The sum and the mean of a window. */
+extern const struct pooling_reduction pooling_sum, pooling_mean;
 
 #endif
