@@ -19,6 +19,7 @@ struct report_options {
     int (*load)(void *user, const char *spec, struct arena *a, struct example *ret_example,
                 struct why *w);
     void *user;
+    const char *database; /* how the report names the database; NULL: its path */
 };
 extern const struct report_options report_defaults; /* all zero; NULL below means these */
 /* Writes the folder DIR: index.html, which opens without a server or a network, its script and

@@ -33,13 +33,15 @@ ROOMS = {
     "reports": ["graph", "site"],
     "runtime": ["include", "base", "nativewindow", "memory", "devices", "model", "telemetry", "compile", "domain",
                 "execute", "api", "sl", "adapter"],
-    "harness": ["aidl", "skeleton", "examples", "trace", "check", "explain", "cli", "store", "shards", "policy", "run", "shrink",
+    "harness": ["aidl", "skeleton", "examples", "trace", "check", "explain", "cli", "store", "shards", "server", "policy",
+                "run", "shrink",
                 "cases", "conform", "corrupt", "suites", "conform_run", "plan", "dump",
                 "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "runtime", "cli", "fuzz",
               "oracle", "corpus", "bench", "mutation"],
 }
-OWNED_HEADERS = {"Python.h": ["specs"], "sha2.h": ["sim", "runtime"], "sqlite3.h": ["harness", "reports", "tests"]}
+OWNED_HEADERS = {"Python.h": ["specs"], "sha2.h": ["sim", "runtime"], "sqlite3.h": ["harness", "reports", "tests"],
+                 "libpq-fe.h": ["harness"]}
 README_LINES = 10
 # Maximum number of source files (.c, .py) directly in a folder with rooms; names that are not counted.
 MOST_FILES = 26

@@ -54,7 +54,7 @@ static void print_use(const struct found_case *p, const char *name)
 {
     text_put(stderr, TEXT_TERMINAL, name, 0);
     fprintf(stderr, ": using the spec stored by run %lld in ", (long long) p->found.run);
-    text_put(stderr, TEXT_TERMINAL, p->o->db, 0);
+    text_put(stderr, TEXT_TERMINAL, p->o->db_shown, 0);
     putc('\n', stderr);
 }
 

@@ -115,7 +115,7 @@ static void print_unknown(const struct drawn_for *d, const struct options *o)
         if (d->steering[t])
             continue;
         fprintf(stderr, "halcyon %s: --steer: ", o->command);
-        text_put(stderr, TEXT_TERMINAL, o->db, 0);
+        text_put(stderr, TEXT_TERMINAL, o->db_shown, 0);
         fputs(" has no coverage by random graphs of ", stderr);
         text_put(stderr, TEXT_TERMINAL, o->target[t], 0);
         fputs(" yet: its graphs are drawn as without --steer\n", stderr);

@@ -99,7 +99,7 @@ int option_set_baseline(struct options *o, const char *value, struct why *w)
 int option_set_db(struct options *o, const char *value, struct why *w)
 {
     REQUIRE(w, *value, "expected FILE, found an empty argument");
-    o->db = value;
+    o->db = o->db_shown = value;
     o->db_given = true;
     return 0;
 }

@@ -168,14 +168,17 @@ const struct option_row option_table[] = {
     { "gdb", 0, NULL, CMD_REPLAY,
       "attach gdb (or HALCYON_GDB) to the driver's process before it gets the case; no time-outs",
       MEMBER(gdb) },
+    { "db", 0, "FILE", CMD_CAMPAIGN, "results database (default halcyon.db)", option_set_db,
+      .value = VALUE_FILE },
     { "db", 0, "FILE",
-      CMD_JUDGING | CMD_CONFORM | CMD_REPORT | CMD_BASELINE | CMD_DIFF | CMD_DUMP | CMD_LEVELS |
+      CMD_REPLAY | CMD_EXPLAIN | CMD_REPORT | CMD_BASELINE | CMD_DIFF | CMD_DUMP | CMD_LEVELS |
           CMD_SHRINK | CMD_COVERAGE | CMD_PLAN | CMD_DB,
-      "results database (default halcyon.db)", option_set_db, .value = VALUE_FILE },
+      "results database (default halcyon.db), or one on a server to read: "
+      "postgresql://USER@HOST/DATABASE",
+      option_set_db, .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", option_set_run },
-    { "run", 0, "N", CMD_DB, "export: only the rows of this run (default: of all)",
-      option_set_run },
+    { "run", 0, "N", CMD_DB, "export, push, pull: only this run (default: all)", option_set_run },
     { "older-than", 0, "AGE", CMD_DB, "prune: runs that began longer ago, such as 12h or 30d",
       option_set_older_than },
     { "keep-last", 0, "N", CMD_DB, "prune: all runs but the newest N", option_set_keep_last },

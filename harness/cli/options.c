@@ -8,6 +8,7 @@
 
 #include "golden/base/suggest.h"
 #include "golden/base/text_escape.h"
+#include "harness/check/buffer.h"
 #include "harness/cli/console.h"
 #include "harness/cli/option_table.h"
 #include "sim/hal/hal_convert.h"
@@ -163,6 +164,7 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct options o = { .command = c->name,
                          .db = "halcyon.db",
+                         .db_shown = "halcyon.db",
                          .jobs = cores < 1     ? 1
                                  : cores > 256 ? 256
                                                : (unsigned) cores,
@@ -234,11 +236,25 @@ int options_expect(const struct options *o, int least, int most, const char *wha
     return 0;
 }
 
+/* Appends a reason; the path of the database is replaced by its name. */
+static void put_shown(struct buffer *b, const struct options *o, const char *text)
+{
+    const char *found;
+    for (; o->db_shown != o->db && (found = strstr(text, o->db)); text = found + strlen(o->db)) {
+        buffer_put(b, text, (size_t) (found - text));
+        buffer_puts(b, o->db_shown);
+    }
+    buffer_puts(b, text);
+}
+
 int print_error(const struct options *o, const struct why *w)
 {
+    struct buffer text = { 0 };
+    put_shown(&text, o, w->text);
     fprintf(stderr, "halcyon %s: ", o->command);
-    text_put(stderr, TEXT_TERMINAL, w->text, 0);
+    text_put(stderr, TEXT_TERMINAL, text.failed ? w->text : buffer_text(&text), 0);
     putc('\n', stderr);
+    buffer_done(&text);
     bool input = w->code == WHY_INVALID || w->code == WHY_UNSUPPORTED || w->code == WHY_TIMEOUT;
     return input ? EXIT_USAGE : EXIT_OURS;
 }

@@ -24,7 +24,8 @@ struct options {
     char **argument;     /* the arguments that are not options; ends with NULL */
     int n_arguments;
 
-    const char *db; /* never NULL */
+    const char *db;       /* never NULL */
+    const char *db_shown; /* how messages name it */
     bool db_given;
     bool json;
     const char *junit, *json_file, *tap, *csv; /* NULL: not given; so for every file name below */

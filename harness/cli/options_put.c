@@ -61,6 +61,6 @@ void options_put_support(struct buffer *b, const struct options *o, const char *
         (is_for && !has_file) || strstr(name, "/from=") || strstr(name, "/cov=");
     if (in_database && o->db_given) {
         buffer_puts(b, " --db ");
-        buffer_put_quoted(b, o->db);
+        buffer_put_quoted(b, o->db_shown);
     }
 }

@@ -12,6 +12,9 @@
 #include "golden/base/text_escape.h"
 #include "harness/check/json_value.h"
 #include "harness/commands/commands.h"
+#include "harness/server/pull.h"
+#include "harness/server/push.h"
+#include "harness/server/server_url.h"
 #include "harness/store/merge.h"
 #include "harness/store/upkeep.h"
 #include "reports/database.h"
@@ -103,7 +106,7 @@ static int print_size(struct results *r, const struct options *o, const struct l
     struct file_size size;
     char bytes[32], more[32];
     TRY(results_file_size(r, &size, w));
-    text_put(stdout, TEXT_TERMINAL, o->db, 0);
+    text_put(stdout, TEXT_TERMINAL, o->db_shown, 0);
     printf(": schema version %d, %zu run%s, %llu case%s, %s, %s of them free\n", size.version, l->n,
            l->n == 1 ? "" : "s", (unsigned long long) l->n_cases, l->n_cases == 1 ? "" : "s",
            size_text(size.bytes, bytes), size_text(size.free_bytes, more));
@@ -115,6 +118,8 @@ static int db_list(const struct options *o, struct why *w)
     struct listing l = { .json = o->json };
     struct results *r;
     TRY(options_expect(o, 1, 1, "list", w));
+    if (server_is_url(o->db))
+        return server_each_run(o->db, print_run, &l, w);
     TRY(open_database(o, RESULTS_READ, &r, w));
     int failed = results_each_run(r, NULL, print_run, &l, w);
     if (!failed && !o->json)
@@ -171,7 +176,7 @@ static int compact(struct results *r, const struct options *o, struct why *w)
     TRY(results_file_size(r, &before, w));
     TRY(results_compact(r, w));
     TRY(results_file_size(r, &after, w));
-    text_put(stdout, TEXT_TERMINAL, o->db, 0);
+    text_put(stdout, TEXT_TERMINAL, o->db_shown, 0);
     printf(": %s, before %s\n", size_text(after.bytes, to), size_text(before.bytes, from));
     return 0;
 }
@@ -205,7 +210,7 @@ static int db_check(const struct options *o, struct why *w)
     results_close(r);
     if (failed < 0)
         return -1;
-    text_put(stdout, TEXT_TERMINAL, o->db, 0);
+    text_put(stdout, TEXT_TERMINAL, o->db_shown, 0);
     printf(": schema version %d", size.version);
     if (size.version < DATABASE_VERSION)
         printf(" (this is version %d; 'halcyon db compact' upgrades it)", DATABASE_VERSION);
@@ -263,6 +268,45 @@ static int db_spec(const struct options *o, struct why *w)
     return failed;
 }
 
+/* ---- a server */
+
+static void print_pushed(int64_t run, int64_t there, uint64_t n_cases, void *user)
+{
+    (void) user;
+    printf("run %lld with %llu case%s: run %lld there\n", (long long) run,
+           (unsigned long long) n_cases, n_cases == 1 ? "" : "s", (long long) there);
+}
+
+static int db_push(const struct options *o, struct why *w)
+{
+    struct push_counts n;
+    TRY(options_expect(o, 2, 2, "URL", w));
+    TRY(server_check_url(o->argument[1], w));
+    REQUIRE(w, access(o->db, F_OK) == 0,
+            "%s: %s ('halcyon run' and 'halcyon random' write it; --db names another)", o->db,
+            strerror(errno));
+    TRY(server_push(o->db, o->argument[1], o->run, print_pushed, NULL, &n, w));
+    printf("%llu run%s with %llu case%s copied", (unsigned long long) n.n_runs,
+           n.n_runs == 1 ? "" : "s", (unsigned long long) n.n_cases, n.n_cases == 1 ? "" : "s");
+    if (n.n_repeated)
+        printf("; %llu there before", (unsigned long long) n.n_repeated);
+    putchar('\n');
+    return 0;
+}
+
+static int db_pull(const struct options *o, struct why *w)
+{
+    const struct pull_filter filter = { .run = &o->run, .n_runs = o->run ? 1 : 0 };
+    TRY(options_expect(o, 2, 2, "URL", w));
+    TRY(server_check_url(o->argument[1], w));
+    REQUIRE(w, o->output, "missing option -o FILE, the database to write");
+    REQUIRE(w, !o->db_given, "--db: expected the server as an argument, and the file as -o FILE");
+    TRY(server_pull(o->argument[1], &filter, o->output, w));
+    text_put(stdout, TEXT_TERMINAL, o->output, 0);
+    puts(": written");
+    return 0;
+}
+
 /* ---- merge */
 
 static int merge(const struct options *o, int first, struct merge_counts *ret_counts, struct why *w)
@@ -306,15 +350,17 @@ static const struct action {
     const char *name;
     /* Returns an exit status, or -1. */
     int (*run)(const struct options *o, struct why *w);
-    bool json, prunes, output, export; /* which of the options it takes */
+    bool json, prunes, output, one_run, export; /* which of the options it takes */
 } actions[] = {
     { "list", db_list, .json = true },
     { "prune", db_prune, .prunes = true },
     { "compact", db_compact },
     { "check", db_check },
-    { "export", db_export, .output = true, .export = true },
+    { "export", db_export, .output = true, .one_run = true, .export = true },
     { "spec", db_spec, .output = true },
     { "merge", db_merge, .output = true },
+    { "push", db_push, .one_run = true },
+    { "pull", db_pull, .output = true, .one_run = true },
 };
 
 static int check_options(const struct options *o, const struct action *a, struct why *w)
@@ -329,7 +375,7 @@ static int check_options(const struct options *o, const struct action *a, struct
         { "--dry-run", o->dry_run, a->prunes },
         { "--output", o->output != NULL, a->output },
         { "--format", o->format != NULL, a->export },
-        { "--run", o->run != 0, a->export },
+        { "--run", o->run != 0, a->one_run },
     };
     for (int i = 0; i < COUNT(options); i++)
         REQUIRE(w, !options[i].given || options[i].taken, "%s is not an option of 'halcyon db %s'",
@@ -341,7 +387,8 @@ static int run_action(const struct options *o, struct why *w)
 {
     char text[SUGGEST_TEXT];
     REQUIRE(w, o->n_arguments,
-            "missing argument: expected list, prune, compact, check, export, spec or merge");
+            "missing argument: expected list, prune, compact, check, export, spec, merge, push or "
+            "pull");
     struct suggestion near = suggest_for(o->argument[0]);
     for (int i = 0; i < COUNT(actions); i++) {
         if (!strcmp(actions[i].name, o->argument[0])) {
@@ -352,7 +399,8 @@ static int run_action(const struct options *o, struct why *w)
     }
     return why_fail(w, WHY_INVALID, "unknown action '%s'%s", o->argument[0],
                     near.name ? suggest_text(&near, "", text)
-                              : "; expected list, prune, compact, check, export, spec or merge");
+                              : "; expected list, prune, compact, check, export, spec, merge, push "
+                                "or pull");
 }
 
 int cmd_db(const struct options *o)

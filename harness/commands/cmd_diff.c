@@ -80,6 +80,11 @@ static int open_side(struct diff_command *c, int side, const char *text, struct 
     return results_describe(s->results, &s->filter, &s->run, w);
 }
 
+static const char *shown_path(const struct diff_command *c, int side)
+{
+    return strcmp(c->path[side], c->o->db) ? c->path[side] : c->o->db_shown;
+}
+
 static int check_sides(const struct diff_command *c, struct why *w)
 {
     const char *x = c->a.filter.target, *y = c->b.filter.target;
@@ -244,8 +249,8 @@ static void print_unpaired(const struct diff_command *c, int side)
 static void print_text(const struct diff_command *c)
 {
     uint64_t most = c->o->verbosity > 0 ? 0 : MOST_SHOWN;
-    print_side("A", &c->a, c->path[0]);
-    print_side("B", &c->b, c->path[1]);
+    print_side("A", &c->a, shown_path(c, 0));
+    print_side("B", &c->b, shown_path(c, 1));
     for (uint32_t t = 0; t < c->n_targets; t++) {
         const struct target_diff *d = &c->target[t];
         put(d->a);
@@ -371,8 +376,8 @@ static json_t *unpaired_json(const struct diff_command *c, int side)
 static void print_json(const struct diff_command *c)
 {
     json_t *j = json_object(), *targets = json_array();
-    json_object_set_new(j, "a", side_json(&c->a, c->path[0]));
-    json_object_set_new(j, "b", side_json(&c->b, c->path[1]));
+    json_object_set_new(j, "a", side_json(&c->a, shown_path(c, 0)));
+    json_object_set_new(j, "b", side_json(&c->b, shown_path(c, 1)));
     for (uint32_t t = 0; t < c->n_targets; t++)
         json_array_append_new(targets, target_json(&c->target[t]));
     json_object_set_new(j, "targets", targets);

@@ -170,7 +170,7 @@ const struct command command_table[] = {
       "least.",
       cmd_coverage },
     { "db", CMD_DB, "ACTION [ARGUMENT...] [--db FILE]",
-      "list, prune, compact, check, export and merge results databases",
+      "list, prune, compact, check, export, merge and push results databases",
       "ACTION is one of:\n"
       "list              the runs, with the numbers of cases and failures and the size of their\n"
       "                  texts (specifications, output of drivers); the size of the file\n"
@@ -182,6 +182,10 @@ const struct command command_table[] = {
       "export TABLE      write a table or view as CSV, all rows or those of --run N\n"
       "spec CASE         print the stored specification of a case that failed\n"
       "merge DB... -o F  as 'halcyon merge'\n"
+      "push URL          copy all runs, or --run N, to a PostgreSQL server; what is there stays.\n"
+      "                  URL: postgresql://USER@HOST/DATABASE (password: ~/.pgpass, PGPASSWORD)\n"
+      "pull URL -o F     copy all runs of a server, or --run N, to a new database\n"
+      "list, check, export and spec also read a server, with its URL as --db.\n"
       "Each change is one transaction: a process that is killed leaves the database as it was.",
       cmd_db, VALUE_DB_ACTION },
     { "merge", CMD_MERGE, "DB... -o OUT", "merge results databases into a new one",

@@ -13,6 +13,7 @@
 #include "harness/cli/logcat.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/help.h"
+#include "harness/commands/server_database.h"
 #include "harness/run/devices.h"
 #include "sim/isolation/host_process.h"
 #include "specs/specs.h"
@@ -55,7 +56,12 @@ static int run_command(const struct command *c, int argc, char **argv)
     devices_isolate(o.in_process ? ISOLATE_NONE : o.isolate, o.allow_devices, o.memory_limit);
     if (c->bit != CMD_CONFORM) /* whose rules name the version in each call */
         devices_enter(o.version);
-    return o.trace ? run_traced(c, &o) : c->run(&o);
+    struct server_database server = SERVER_DATABASE_NONE;
+    int status = server_database_use(c, &o, &server, &why) < 0 ? print_error(&o, &why)
+                 : o.trace                                     ? run_traced(c, &o)
+                                                               : c->run(&o);
+    server_database_done(&server);
+    return status;
 }
 
 /* What confines a kind of process here, and what does not. */

@@ -9,7 +9,11 @@ static const struct help_row environment[] = {
     { "ANDROID_LOG_TAGS", "filter of log lines, in the format of logcat: TAG:PRIORITY ..." },
     { "HALCYON_GDB",
       "the debugger of --gdb, called as PATH -q -p PID; a name is looked up in PATH" },
-    { "TMPDIR", "where each driver's process gets its scratch folder; /tmp if not set" },
+    { "TMPDIR", "where each driver's process gets its scratch folder, and what is read of a server "
+                "is kept meanwhile; /tmp if not set" },
+    { "PGCONNECT_TIMEOUT",
+      "seconds to wait for a PostgreSQL server; 20 if not set. PGPASSWORD, PGSERVICE "
+      "and the other variables of libpq apply, too" },
     { "HOME", "a specification may read its own folder, unless that contains this one" },
     { "HALCYON_DRIVER_HOST",
       "the program that drivers run in, if it is not where it is installed" },

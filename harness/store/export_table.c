@@ -53,7 +53,7 @@ static int put_select(struct results *r, const char *table, int64_t run, struct 
     for (; (step = sqlite3_step(s)) == SQLITE_ROW; n++) {
         const char *name = (const char *) sqlite3_column_text(s, 0);
         has_run |= !strcmp(name, "run");
-        bool packed = !strcmp(name, "spec") || !strcmp(name, "shrunk");
+        bool packed = results_may_be_packed(name);
         buffer_printf(sql, packed ? "%stext_of(\"%s\")" : "%s\"%s\"", n ? ", " : "", name);
         buffer_printf(sql, packed ? " AS \"%s\"" : "%.0s", name);
     }

@@ -113,11 +113,8 @@ static int read_source(struct merge *m, struct source *s, struct why *w)
         return database_failed(s->db, s->path, w);
     TRY(check_source(s, w));
     TRY(prepare(s,
-                "SELECT run, kind || char(31) || command || char(31) || options || char(31) || "
-                "version || char(31) || judge || char(31) || n_cases || char(31) || started || "
-                "char(31) || (SELECT ifnull(group_concat(uri, char(31)), '') FROM (SELECT uri FROM "
-                "targets t WHERE t.run = r.run ORDER BY ordinal)), started, finished, "
-                "(SELECT count(*) FROM cases c WHERE c.run = r.run) FROM runs r ORDER BY run",
+                "SELECT run, " RUN_IDENTITY ", started, finished, (SELECT count(*) FROM cases c "
+                "WHERE c.run = r.run) FROM runs r ORDER BY run",
                 &row, w));
     while (!failed && (step = sqlite3_step(row)) == SQLITE_ROW)
         failed = keep_run(m, s, row, w);
@@ -189,8 +186,7 @@ static void put_column(const struct copy *c, const char *name, struct buffer *sq
         buffer_printf(sql, "case_id + %lld", (long long) c->more_cases);
     else if (!strncmp(name, "owner_", 6))
         buffer_puts(sql, "NULL");
-    else if (!strcmp(name, "spec") ||
-             !strcmp(name, "shrunk")) /* a source may be older than compression */
+    else if (results_may_be_packed(name)) /* a source may be older than compression */
         buffer_printf(sql, "iif(typeof(%s) = 'text', packed(%s), %s)", name, name, name);
     else
         buffer_printf(sql, "\"%s\"", name);

@@ -6,6 +6,14 @@
 
 #include "golden/base/why.h"
 
+/* SQL, where r is a row of runs: equal texts for copies of one run.  Copies that are both finished
+ * are those of one run only if they were finished at the same time. */
+#define RUN_IDENTITY                                                                               \
+    "r.kind || char(31) || r.command || char(31) || r.options || char(31) || r.version || "        \
+    "char(31) || r.judge || char(31) || r.n_cases || char(31) || r.started || char(31) || "        \
+    "(SELECT ifnull(group_concat(uri, char(31)), '') FROM (SELECT uri FROM targets t WHERE "       \
+    "t.run = r.run ORDER BY ordinal))"
+
 struct merge_counts {
     size_t n_runs;     /* written */
     size_t n_repeated; /* found in another database, too, and left out */

@@ -58,6 +58,11 @@ int results_prepare(struct results *r, const char *sql, sqlite3_stmt **ret, stru
     return 0;
 }
 
+bool results_may_be_packed(const char *column)
+{
+    return !strcmp(column, "spec") || !strcmp(column, "shrunk");
+}
+
 /* ---- opening */
 
 /* Adds the names of the verdicts, of which a database of an older program may lack some. */

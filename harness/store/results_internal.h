@@ -67,6 +67,8 @@ int results_finish(struct results *r, sqlite3_stmt *s, struct why *w);
 bool results_has_table(struct results *r, const char *table);
 /* The table of sets of a kind, with the columns digest and text. */
 const char *results_set_table(enum drawing_set kind);
+/* Whether a column of this name has texts that may be compressed (reports/packed_text.h). */
+bool results_may_be_packed(const char *column);
 /* Counts the calls of a case on the targets that it has a verdict for; in memory. */
 enum { COVERAGE_COLUMNS = 6, PAIR_COLUMNS = 2 }; /* of struct randgraph_cell; of a pair */
 int results_count_calls(struct results *r, const struct case_row *c, struct why *w);

@@ -187,18 +187,18 @@ CREATE VIEW coverage AS             -- since 5
            value ->> 1 AS form,        -- "implicit padding"; "" where the operation has one form, or the call
                                        -- is not legal by the shapes that are known
            value ->> 2 AS types,       -- the typing row: "TENSOR_FLOAT32,TENSOR_FLOAT32"
-           CAST(value ->> 3 AS INTEGER) AS rank, -- of the first tensor that is read; 0: unknown
+           CAST(value ->> 3 AS BIGINT) AS rank, -- of the first tensor that is read; 0: unknown
            value ->> 4 AS options,     -- "padding=same stride_width=more activation=relu nchw=false"
            value ->> 5 AS value_class, -- "nonfinite", "zeros", ...; "computed": of results of other operations
-           sum(value ->> 6) AS ran,    -- calls in cases that were executed, whatever the verdict
-           sum(value ->> 7) AS not_run -- calls in cases that the target does not support, or refuses
+           sum(CAST(value ->> 6 AS BIGINT)) AS ran, -- calls in cases that were executed, whatever the verdict
+           sum(CAST(value ->> 7 AS BIGINT)) AS not_run -- calls in cases that the target does not support, or refuses
     FROM coverage_parts, json_each(cells) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8;
 CREATE VIEW neighbours AS           -- since 5
     SELECT run, target,
            value ->> 0 AS producer,    -- operation that writes an operand
            value ->> 1 AS consumer,    -- operation that reads it
-           sum(value ->> 2) AS ran,    -- as in coverage
-           sum(value ->> 3) AS not_run
+           sum(CAST(value ->> 2 AS BIGINT)) AS ran, -- as in coverage
+           sum(CAST(value ->> 3 AS BIGINT)) AS not_run
     FROM coverage_parts, json_each(pairs) GROUP BY 1, 2, 3, 4;
 
 -- The weights that random graphs were drawn by (--steer), as support_sets.

@@ -1,6 +1,10 @@
 -- The views of the results database: each answers one question of the report.  docs/database.md shows
 -- their use.  "run" is in all of them; a view without a filter has the rows of every run.  An upgrade drops
 -- and creates them again.
+--
+-- A PostgreSQL server has the same views (harness/server): they are written in the SQL that both understand, with the
+-- functions that harness/server/server.sql defines there.  So a condition is not a number (count it by FILTER), numbers
+-- from JSON are cast, and all columns that are not in GROUP BY are aggregated, unless it has the key of their table.
 
 -- One row per verdict with everything that belongs to it; spec may be compressed (schema.sql).
 CREATE VIEW details AS
@@ -46,10 +50,10 @@ CREATE VIEW totals_by_operation_type AS
 -- The verdicts of failures (every verdict that does not conform) without their texts: what the views below are made of.
 CREATE VIEW failing AS              -- since 6
     SELECT t.run, v.case_id, v.target, t.ordinal AS target_ordinal, t.uri, v.verdict,
-           v.bucket IS NOT NULL AS in_bucket,
+           CASE WHEN v.bucket IS NULL THEN 0 ELSE 1 END AS in_bucket,
            -- the operation that the failure is blamed on, else the one that wrote the worst output
            CASE WHEN v.blamed_operation IS NULL THEN v.operation
-                WHEN instr(v.blamed_operation, ' ') THEN
+                WHEN instr(v.blamed_operation, ' ') > 0 THEN
                     substr(v.blamed_operation, 1, instr(v.blamed_operation, ' ') - 1)
                 ELSE v.blamed_operation END AS operation,
            CASE WHEN v.blamed_operation IS NULL THEN v.type ELSE v.blamed_type END AS type,
@@ -66,7 +70,7 @@ CREATE VIEW failing AS              -- since 6
            CASE WHEN v.blamed_output IS NULL THEN v.actual ELSE v.blamed_actual END AS actual,
            CASE WHEN v.blamed_output IS NULL THEN v.bound ELSE v.blamed_bound END AS bound,
            CASE WHEN v.blamed_output IS NULL THEN v.ratio ELSE v.blamed_ratio END AS ratio,
-           v.shrunk IS NOT NULL AS is_shrunk, length(v.shrunk) AS shrunk_bytes
+           v.shrunk IS NOT NULL AS is_shrunk, length(CAST(v.shrunk AS BLOB)) AS shrunk_bytes
     FROM verdicts v JOIN targets t USING (target)
     WHERE v.verdict IN (SELECT name FROM verdict_names WHERE NOT conforming);
 
@@ -108,16 +112,19 @@ CREATE VIEW bugs AS                 -- since 6
 
 -- On which targets a bug occurs, and how often.
 CREATE VIEW bug_targets AS          -- since 6
-    SELECT run, bug, target, target_ordinal, uri, count(*) AS n FROM failing GROUP BY run, bug, target;
+    SELECT run, bug, target, target_ordinal, uri, count(*) AS n FROM failing
+    GROUP BY run, bug, target, target_ordinal, uri;
 
 -- One row per run and target.
 CREATE VIEW target_verdicts AS      -- since 6
     SELECT t.run, t.target, t.ordinal AS target_ordinal, t.uri, t.name, t.version, t.type, t.hal,
            count(*) AS n,
-           sum(v.verdict NOT IN (SELECT name FROM verdict_names WHERE conforming)) AS failing,
-           sum(v.verdict = 'pass') AS pass, sum(v.verdict = 'undecided') AS undecided,
-           sum(v.verdict = 'unsupported') AS unsupported, sum(v.verdict = 'waived') AS waived,
-           sum(v.verdict = 'flaky') AS flaky,
+           count(*) FILTER (WHERE v.verdict NOT IN (SELECT name FROM verdict_names WHERE conforming)) AS failing,
+           count(*) FILTER (WHERE v.verdict = 'pass') AS pass,
+           count(*) FILTER (WHERE v.verdict = 'undecided') AS undecided,
+           count(*) FILTER (WHERE v.verdict = 'unsupported') AS unsupported,
+           count(*) FILTER (WHERE v.verdict = 'waived') AS waived,
+           count(*) FILTER (WHERE v.verdict = 'flaky') AS flaky,
            sum(v.checked) AS checked, sum(v.ms) AS ms
     FROM targets t JOIN verdicts v USING (target) GROUP BY t.target;
 
@@ -129,7 +136,7 @@ CREATE VIEW operation_verdicts AS   -- since 6
     WITH attributed AS MATERIALIZED (
         SELECT case_id, target, verdict, blamed_type,
                CASE WHEN blamed_operation IS NULL THEN operation
-                    WHEN instr(blamed_operation, ' ')
+                    WHEN instr(blamed_operation, ' ') > 0
                     THEN substr(blamed_operation, 1, instr(blamed_operation, ' ') - 1)
                     ELSE blamed_operation END AS operation
         FROM verdicts
@@ -143,34 +150,36 @@ CREATE VIEW operation_verdicts AS   -- since 6
                          o.operation = a.operation)) AS type
         FROM attributed a),
     plain AS (                      -- the other verdicts of a case, of which few combinations occur
-        SELECT case_id, json_group_array(json_array(target, verdict)) AS verdicts
+        SELECT case_id, group_concat(target || ' ' || verdict || ';') AS verdicts
         FROM verdicts
         WHERE blamed_operation IS NULL AND (operation IS NULL OR
               verdict IN (SELECT name FROM verdict_names WHERE conforming))
         GROUP BY case_id),
     combined AS MATERIALIZED (
-        SELECT o.operation, o.type, p.verdicts, count(*) AS n
-        FROM plain p CROSS JOIN case_operations o USING (case_id)
+        SELECT o.operation, o.type, p.verdicts, count(*) AS n, min(p.case_id) AS example
+        FROM plain p CROSS JOIN case_operations o WHERE o.case_id = p.case_id
         GROUP BY 1, 2, 3),
     counted AS (
-        SELECT j.value ->> 0 AS target, g.operation, g.type, j.value ->> 1 AS verdict, g.n, 0 AS beside
-        FROM combined g, json_each(g.verdicts) j
+        SELECT v.target, g.operation, g.type, v.verdict, g.n, 0 AS beside
+        FROM combined g CROSS JOIN verdicts v
+        WHERE v.case_id = g.example AND blamed_operation IS NULL AND (v.operation IS NULL OR
+              verdict IN (SELECT name FROM verdict_names WHERE conforming))
         UNION ALL
         SELECT v.target, o.operation, o.type, v.verdict,
-               sum(o.operation = v.operation AND o.type = v.type),
-               sum(NOT (o.operation = v.operation AND o.type = v.type))
+               count(*) FILTER (WHERE o.operation = v.operation AND o.type = v.type),
+               count(*) FILTER (WHERE NOT (o.operation = v.operation AND o.type = v.type))
         FROM typed v JOIN case_operations o USING (case_id)
         GROUP BY 1, 2, 3, 4)
-    SELECT t.run, c.target, t.ordinal AS target_ordinal, t.uri, c.operation, c.type, c.verdict,
+    SELECT t.run, t.target, t.ordinal AS target_ordinal, t.uri, c.operation, c.type, c.verdict,
            sum(c.n) AS n, sum(c.beside) AS beside
     FROM counted c JOIN targets t USING (target)
-    GROUP BY c.target, c.operation, c.type, c.verdict;
+    GROUP BY t.target, c.operation, c.type, c.verdict;
 
 -- How near to the bound, or how far beyond it, the worst elements are, by the operation that wrote them (of a
 -- failure, the one that is blamed): low < ratio <= high, ratio = |actual - expected| / bound.  low NULL: the
 -- ratio is 0; high NULL: the last bin.
 CREATE VIEW ratio_bins AS           -- since 6
-    SELECT t.run, r.target, t.ordinal AS target_ordinal, t.uri, r.operation, r.type,
+    SELECT t.run, t.target, t.ordinal AS target_ordinal, t.uri, r.operation, r.type,
            CASE WHEN ratio <= 0 THEN NULL WHEN ratio <= 0.01 THEN 0 WHEN ratio <= 0.1 THEN 0.01 WHEN ratio <= 0.25 THEN 0.1
                 WHEN ratio <= 0.5 THEN 0.25 WHEN ratio <= 0.75 THEN 0.5 WHEN ratio <= 1 THEN 0.75 WHEN ratio <= 2 THEN 1
                 WHEN ratio <= 10 THEN 2 WHEN ratio <= 100 THEN 10 WHEN ratio <= 10000 THEN 100 ELSE 10000 END AS low,
@@ -180,7 +189,7 @@ CREATE VIEW ratio_bins AS           -- since 6
            count(*) AS n, max(ratio) AS largest
     FROM (SELECT target,
                  CASE WHEN blamed_output IS NULL THEN operation
-                      WHEN instr(blamed_operation, ' ')
+                      WHEN instr(blamed_operation, ' ') > 0
                       THEN substr(blamed_operation, 1, instr(blamed_operation, ' ') - 1)
                       ELSE blamed_operation END AS operation,
                  CASE WHEN blamed_output IS NULL THEN type ELSE blamed_type END AS type,
@@ -188,7 +197,7 @@ CREATE VIEW ratio_bins AS           -- since 6
           FROM verdicts WHERE output IS NOT NULL OR blamed_output IS NOT NULL) r
     JOIN targets t USING (target)
     WHERE r.ratio IS NOT NULL AND r.operation IS NOT NULL
-    GROUP BY r.target, r.operation, r.type, low, high;
+    GROUP BY t.target, r.operation, r.type, low, high;
 
 -- Cases that failed in some of their runs (--rerun), also those that are waived.
 CREATE VIEW flaky_cases AS          -- since 6
@@ -199,12 +208,14 @@ CREATE VIEW flaky_cases AS          -- since 6
 -- Failures that a baseline expects, with their age: since which run, and for how many days up to the newest one, they
 -- have been waived.
 CREATE VIEW waivers AS              -- since 6
-    SELECT uri, name, verdict_was AS was, why, count(*) AS n_runs, min(run) AS first_run, max(run) AS last_run,
+    SELECT uri, name, max(CASE WHEN newest = 1 THEN was END) AS was, max(CASE WHEN newest = 1 THEN why END) AS why,
+           count(*) AS n_runs, min(run) AS first_run, max(run) AS last_run,
            min(started) AS first_started, max(started) AS last_started,
            julianday(max(started)) - julianday(min(started)) AS days
-    FROM (SELECT t.uri, c.name, v.was AS verdict_was, v.why, c.run, r.started
+    FROM (SELECT t.uri, c.name, v.was, v.why, c.run, r.started,
+                 row_number() OVER (PARTITION BY t.uri, c.name ORDER BY c.run DESC, c.case_id DESC) AS newest
           FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target) JOIN runs r ON r.run = c.run
-          WHERE v.verdict = 'waived' ORDER BY r.started)
+          WHERE v.verdict = 'waived') w
     GROUP BY uri, name;
 
 -- One row per run and target, to compare runs over time.
@@ -218,10 +229,10 @@ CREATE VIEW trend AS                -- since 6
 -- that were not shown to the driver; why no element was decided; cases that a baseline skips.
 CREATE VIEW not_compared AS         -- since 6
     SELECT n.*, c.name              -- of the first such case
-    FROM (SELECT t.run, v.target, t.ordinal AS target_ordinal, t.uri, v.verdict,
+    FROM (SELECT t.run, t.target, t.ordinal AS target_ordinal, t.uri, v.verdict,
                  v.blamed_operation AS operation, v.blamed_type AS type, coalesce(v.blamed_why, v.why) AS reason,
                  count(*) AS n, min(v.case_id) AS case_id
           FROM verdicts v JOIN targets t USING (target)
           WHERE v.verdict IN ('unsupported', 'undecided') OR v.verdict = 'waived' AND v.stage = 'none'
-          GROUP BY v.target, v.verdict, v.blamed_operation, v.blamed_type, coalesce(v.blamed_why, v.why)) n
+          GROUP BY t.target, v.verdict, v.blamed_operation, v.blamed_type, coalesce(v.blamed_why, v.why)) n
     JOIN cases c USING (case_id);

@@ -328,7 +328,7 @@ static void put_written(struct site *s)
     struct tm tm;
     char written[64];
     fputs("<p class=\"soft\">", s->to);
-    site_text(s, s->path, 0);
+    site_text(s, s->o->database ? s->o->database : s->path, 0);
     if (s->o->run)
         fprintf(s->to, ", run %" PRId64, s->o->run);
     if (gmtime_r(&now, &tm) && strftime(written, sizeof(written), "%Y-%m-%d %H:%M UTC", &tm))
