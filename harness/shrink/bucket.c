@@ -12,6 +12,7 @@ enum {
     GUESSED_KINDS = 4,        /* a hypothesis of their shrunk cases only */
     PLAIN_KINDS = 5,          /* that the plainest case fails */
     WAY_KINDS = 2,            /* that they fail in one way of execution */
+    TOGETHER_KINDS = 5,       /* that they are wrong together only: combinations of them */
     WIDE_KINDS = 6            /* a bucket that takes what nothing else explains */
 };
 
@@ -157,6 +158,26 @@ static bool breaks_contract_in_part(const struct bucket_member *several,
     return false;
 }
 
+/* Whether several operations that are wrong together only are those of another member, or computed
+ * as those are. */
+static bool are_computed_alike(const struct symptom *x, const struct symptom *y)
+{
+    if (x->n_several < 2 || x->n_several != y->n_several)
+        return false;
+    for (int i = 0; i < x->n_several; i++)
+        if (kin_of(x->several[i]) != kin_of(y->several[i]))
+            return false;
+    return true;
+}
+
+/* Whether wrong numbers of several operations are like those of another member. */
+static bool are_wrong_together(const struct bucket_member *a, const struct bucket_member *b)
+{
+    const struct symptom *x = a->symptom, *y = b->symptom;
+    return a->target == b->target && x->verdict == VERDICT_FAIL && x->n_several > 1 &&
+           y->n_several > 1 && !strcmp(x->failure, y->failure);
+}
+
 /* Whether one operation is wrong in the plainest case, and no hypothesis explains it. */
 static bool is_wrong_throughout(const struct symptom *s)
 {
@@ -170,7 +191,7 @@ static bool have_one_cause(const struct bucket_member *m, uint32_t n, const stru
     if (a->target == b->target && !strcmp(a->structure, b->structure))
         return true;
     if (break_contract_in_one_operation(a, b) || breaks_contract_in_part(a, b) ||
-        breaks_contract_in_part(b, a))
+        breaks_contract_in_part(b, a) || (are_wrong_together(a, b) && are_computed_alike(x, y)))
         return true;
     if (!fail_alike(a, b) || kin_of(x->code) != kin_of(y->code))
         return false;
@@ -310,6 +331,41 @@ static void join_way(struct bucket_member *m, uint32_t n, uint32_t at)
             join(m, n, i, at);
 }
 
+/* How many combinations of operations are wrong together as member `at` is. */
+static int count_together(const struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    int count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool known = !are_wrong_together(&m[i], &m[at]);
+        for (uint32_t k = 0; k < i && !known; k++)
+            known =
+                are_wrong_together(&m[k], &m[at]) && are_computed_alike(m[k].symptom, m[i].symptom);
+        count += !known;
+    }
+    return count;
+}
+
+/* The members whose operations are wrong as those of member `at` are, together only, if many
+ * combinations are: these share memory, for example, and not what they compute. */
+static void join_together(struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    if (count_together(m, n, at) < TOGETHER_KINDS)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        if (are_wrong_together(&m[i], &m[at]))
+            join(m, n, i, at);
+}
+
+/* The other failures with the verdict of member `at`, if plain operations fail as it does, so that
+ * hardly any case can do without. */
+static void join_everywhere(struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    for (uint32_t i = 0; m[at].symptom->everywhere && i < n; i++)
+        if (m[i].target == m[at].target && m[i].symptom->verdict == m[at].symptom->verdict &&
+            !strcmp(m[i].symptom->way, m[at].symptom->way))
+            join(m, n, i, at);
+}
+
 /* How many kinds of operations fail in its bucket as member `at` does. */
 static int width_of(const struct bucket_member *m, uint32_t n, uint32_t at)
 {
@@ -357,6 +413,8 @@ void buckets_find(struct bucket_member *m, uint32_t n)
         join_plain(m, n, i);
         join_breaches(m, n, i);
         join_way(m, n, i);
+        join_together(m, n, i);
+        join_everywhere(m, n, i);
         for (int k = 0; k < s->matching.n; k++)
             join_sharing(m, n, i, s->matching.name[k], symptom_has_hypothesis);
         for (int k = 0; k < s->possible.n; k++)
@@ -368,34 +426,47 @@ void buckets_find(struct bucket_member *m, uint32_t n)
         join_widest(m, n, i);
 }
 
-static bool is_verdict(const struct bucket_member *m, uint32_t target, enum verdict verdict)
+/* Whether a kind of failures that was not shrunk may be like a member. */
+static bool is_like(const struct bucket_member *m, const struct bucket_rest *rest)
 {
-    return m->target == target && m->symptom->verdict == verdict;
+    const struct symptom *s = m->symptom;
+    return m->target == rest->target && s->verdict == rest->verdict &&
+           (s->n_several > 1) == rest->is_together;
 }
 
-bool bucket_of_rest(const struct bucket_member *m, uint32_t n, uint32_t target,
-                    enum verdict verdict, uint32_t *ret)
+/* Whether so many operations have the bucket that a failure without a bucket probably belongs
+ * to it. */
+static bool is_wide(const struct bucket_member *m, uint32_t n, uint32_t bucket,
+                    const struct bucket_rest *rest)
 {
-    uint32_t all = 0, most = 0, widest = 0;
+    const int least = rest->verdict == VERDICT_FAIL ? WIDE_KINDS : SHARED_BY_KINDS;
     struct codes kinds = { .n = 0 };
+    for (uint32_t i = 0; i < n; i++)
+        if (is_like(&m[i], rest) && m[i].bucket == bucket) {
+            if (m[i].symptom->everywhere ||
+                (rest->is_together && count_together(m, n, i) >= TOGETHER_KINDS))
+                return true;
+            if (m[i].symptom->code >= 0)
+                add_code(&kinds, kin_of(m[i].symptom->code));
+        }
+    return kinds.n >= least;
+}
+
+bool bucket_of_rest(const struct bucket_member *m, uint32_t n, const struct bucket_rest *rest,
+                    uint32_t *ret)
+{
+    uint32_t all = 0, most = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t same = 0;
         for (uint32_t k = 0; k < n; k++)
-            same += is_verdict(&m[k], target, verdict) && m[k].bucket == m[i].bucket;
-        all += is_verdict(&m[i], target, verdict);
+            same += is_like(&m[k], rest) && m[k].bucket == m[i].bucket;
+        all += is_like(&m[i], rest);
         if (same > most) {
             most = same;
-            widest = m[i].bucket;
+            *ret = m[i].bucket;
         }
     }
-    for (uint32_t i = 0; i < n; i++)
-        if (is_verdict(&m[i], target, verdict) && m[i].bucket == widest && m[i].symptom->code >= 0)
-            add_code(&kinds, kin_of(m[i].symptom->code));
-    const int least = verdict == VERDICT_FAIL ? WIDE_KINDS : SHARED_BY_KINDS;
-    if (kinds.n < least || most * 10 < all * 9)
-        return false;
-    *ret = widest;
-    return true;
+    return most && most * 10 >= all * 9 && is_wide(m, n, *ret, rest);
 }
 
 /* ---- names */
@@ -428,6 +499,14 @@ static void put_names(const struct names *all, char *text)
         text_append(text, SHRINK_BUCKET, " and %d others", all->n - MOST_NAMES);
 }
 
+static void add_operations(struct names *all, const struct symptom *several)
+{
+    for (int i = 0; i < several->n_several; i++) {
+        const struct op *op = op_find(several->several[i]);
+        add_name(all, op ? op->name : "?");
+    }
+}
+
 /* The first of those that at least half of the members have; NULL: there is none. */
 static const char *hypothesis_of_most(const struct bucket_member *m, uint32_t n, uint32_t bucket)
 {
@@ -448,7 +527,8 @@ static const char *hypothesis_of_most(const struct bucket_member *m, uint32_t n,
 void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
                  char name[SHRINK_BUCKET])
 {
-    struct names operations = { 0 }, types = { 0 }, structures = { 0 }, verdicts = { 0 };
+    struct names operations = { 0 }, types = { 0 }, structures = { 0 }, verdicts = { 0 },
+                 together = { 0 };
     const struct bucket_member *first = &m[bucket];
     for (uint32_t i = bucket; i < n && first->symptom->code < 0; i++)
         if (m[i].bucket == bucket && m[i].symptom->code >= 0)
@@ -465,8 +545,10 @@ void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
             snprintf(name, SHRINK_BUCKET, "%s", m[i].structure);
             return;
         }
-        if (s->code < 0)
-            continue; /* several operations: the others of the bucket tell what they share */
+        if (s->code < 0) { /* several operations: others of the bucket tell what they share */
+            add_operations(&together, s);
+            continue;
+        }
         add_name(&operations, op ? op->name : "?");
         add_name(&types, s->type);
         for (int k = attributes.n; k-- > 0;)
@@ -484,6 +566,12 @@ void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
         name[0] = 0;
         put_names(&verdicts, name);
         text_append(name, SHRINK_BUCKET, " ");
+    }
+    if (!operations.n) {
+        put_names(&together, name);
+        text_append(name, SHRINK_BUCKET, ", only together");
+        put_way(first->symptom->way, name);
+        return;
     }
     put_names(&operations, name);
     text_append(name, SHRINK_BUCKET, "(");

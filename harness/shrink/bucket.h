@@ -41,6 +41,10 @@ struct bucket_member {
  * - or failures that are not about values (a rule of the HAL that is broken): whatever they are, in
  *   one operation; the same one in operations that are computed alike, in several operations and
  * one of these alone, or in three kinds of operations, also with cases of several operations;
+ * - or operations that are wrong together only: those that are computed alike, or five combinations
+ *   of them;
+ * - or a verdict that is not about values, if plain operations that have nothing to do with the
+ * case fail as one of them does;
  * - or the same way of execution, other than the plain one, in which they fail: if any operation
  *   does in it, or operations of two kinds;
  * - or the same failure in six kinds of operations that share a bucket by these rules, and in an
@@ -48,11 +52,18 @@ struct bucket_member {
  * What shares a bucket with a second member shares it with those of the second. */
 void buckets_find(struct bucket_member *m, uint32_t n);
 
-/* The bucket that a failure of a kind that was not shrunk probably belongs to: one with nine
- * of ten of the members with that target and verdict, and six kinds of operations; three, if it is
- * not about values.  False: there is none. */
-bool bucket_of_rest(const struct bucket_member *m, uint32_t n, uint32_t target,
-                    enum verdict verdict, uint32_t *ret);
+/* A kind of failures of which no case was shrunk. */
+struct bucket_rest {
+    uint32_t target;
+    enum verdict verdict;
+    bool is_together; /* several operations fail, only together */
+};
+/* The bucket that they probably belong to: one with nine of ten of the members with that target and
+ * verdict, of several operations or of one, and six kinds of operations (three, if it is not about
+ * values), five combinations of operations, or a failure that plain operations have, too.  False:
+ * there is none; *ret is undefined. */
+bool bucket_of_rest(const struct bucket_member *m, uint32_t n, const struct bucket_rest *rest,
+                    uint32_t *ret);
 
 /* The structure, if the members of a bucket have the same one; else "fail ADD, SUB
  * (TENSOR_FLOAT32; activation): broadcast": their operations, types, the attributes that all have,

@@ -267,6 +267,7 @@ static int begin(struct progress *p, struct shrunk *s, struct why *w)
         return 1;
     part.name = e->name;
     int r = start_with_plain(p, &s->first, w);
+    s->everywhere = r == 0;
     if (r != 0)
         r = start_with(p, &part, &s->first, w);
     if (r != 0)

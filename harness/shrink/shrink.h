@@ -35,13 +35,14 @@ enum shrink_end {
 };
 
 struct shrunk {
-    struct arena *arena;           /* owns the rest */
-    struct example example;        /* with operand names; with expected values if CTS judges it */
-    struct check_result first;     /* of the case as it was */
-    struct check_result result;    /* of the example */
-    bool is_varied;                /* it fails in another way than plainly: */
-    struct variation variation;    /* as plain as it can be */
-    bool is_any;                   /* so do all operations of the case alone */
+    struct arena *arena;        /* owns the rest */
+    struct example example;     /* with operand names; with expected values if CTS judges it */
+    struct check_result first;  /* of the case as it was */
+    struct check_result result; /* of the example */
+    bool is_varied;             /* it fails in another way than plainly: */
+    struct variation variation; /* as plain as it can be */
+    bool is_any;                /* so do all operations of the case alone */
+    bool everywhere;            /* so do plain operations that have nothing to do with the case */
     char structure[SHRINK_BUCKET]; /* of the example: bucket_structure() */
     struct symptom symptom;
     enum shrink_end end;

@@ -166,10 +166,19 @@ static int shrink_kind(struct failures *f, struct kind *k, double seconds,
     return failed;
 }
 
-/* Whether no kind before has the same target, verdict and operation, in another type. */
+/* Whether several operations are blamed, only together. */
+static bool is_together(const struct kind *k)
+{
+    return memchr(k->text, ',', k->n_operation) != NULL;
+}
+
+/* Whether one operation is blamed, and no kind before has the same target, verdict and operation,
+ * in another type. */
 static bool is_first_of_operation(const struct failures *f, uint32_t i)
 {
     const struct kind *k = &f->kind[i];
+    if (is_together(k))
+        return false;
     for (const struct kind *other = f->kind; other < k; other++)
         if (other->target == k->target && other->verdict == k->verdict &&
             other->n_operation == k->n_operation && !memcmp(other->text, k->text, k->n_operation))
@@ -213,9 +222,11 @@ static int set_bucket(struct kind *k, const struct bucket_member *m, uint32_t n,
 static int set_bucket_of_rest(struct kind *k, const struct bucket_member *m, uint32_t n,
                               struct why *w)
 {
+    const struct bucket_rest rest = { .target = k->target,
+                                      .verdict = k->verdict,
+                                      .is_together = is_together(k) };
     uint32_t bucket;
-    return bucket_of_rest(m, n, k->target, k->verdict, &bucket) ? set_bucket(k, m, n, bucket, w)
-                                                                : 0;
+    return bucket_of_rest(m, n, &rest, &bucket) ? set_bucket(k, m, n, bucket, w) : 0;
 }
 
 static int find_buckets(struct failures *f, struct why *w)

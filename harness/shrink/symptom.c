@@ -115,7 +115,9 @@ void symptom_of(const struct edit *c, const struct shrunk *s, struct symptom *re
     const struct trial_kind kind = trial_kind_of(&s->result);
     struct call call;
 
-    *ret = (struct symptom){ .code = -1, .verdict = kind.verdict, .is_any = s->is_any };
+    *ret = (struct symptom){
+        .code = -1, .verdict = kind.verdict, .is_any = s->is_any, .everywhere = s->everywhere
+    };
     if (s->is_varied)
         symptom_way(&s->variation, ret->way);
     snprintf(ret->failure, sizeof ret->failure, "%s%s %s%s", verdict_name[kind.verdict],

@@ -26,6 +26,7 @@ struct symptom {
     char failure[SYMPTOM_TEXT]; /* verdict, its reason without numbers, and the way of execution */
     char way[VARIATION_TEXT];   /* symptom_way(); "" if it fails plainly */
     bool is_any;                /* in that way, any operation fails */
+    bool everywhere;            /* plain operations that have nothing to do with it fail alike */
     int32_t code;               /* of the only operation; -1: there are several, or any fails */
     int32_t several[SYMPTOM_SEVERAL]; /* the first of several */
     int n_several;

@@ -176,6 +176,16 @@ START_TEST(wide_buckets_take_what_nothing_explains)
 }
 END_TEST
 
+static struct symptom *add_breach(int32_t code, const char *attribute, enum verdict verdict,
+                                  const char *failure)
+{
+    struct symptom *s = add(code, "TENSOR_FLOAT32", attribute, NULL);
+    snprintf(s->failure, SYMPTOM_TEXT, "%s", failure);
+    snprintf(structure[n - 1], SHRINK_BUCKET, "%s %s(TENSOR_FLOAT32%s%s)", verdict_name[verdict],
+             op_find(code)->name, attribute ? "; " : "", attribute ? attribute : "");
+    return s;
+}
+
 /* A case that fails with several operations only. */
 static void add_several(const char *failure, const char *of)
 {
@@ -185,6 +195,57 @@ static void add_several(const char *failure, const char *of)
     m[n] = (struct bucket_member){ .structure = structure[n], .symptom = &symptom[n] };
     n++;
 }
+
+static void add_together(int32_t first, int32_t second)
+{
+    char text[SHRINK_BUCKET];
+    snprintf(text, sizeof text, "fail %s(TENSOR_FLOAT32) %s(TENSOR_FLOAT32)", op_find(first)->name,
+             op_find(second)->name);
+    add_several("fail ", text);
+    symptom[n - 1].several[0] = first;
+    symptom[n - 1].several[1] = second;
+    symptom[n - 1].n_several = 2;
+}
+
+START_TEST(what_fails_together_only_is_one)
+{
+    const struct bucket_rest together = { .verdict = VERDICT_FAIL, .is_together = true },
+                             alone = { .verdict = VERDICT_FAIL };
+    uint32_t bucket;
+    add_together(OP_CONV_2D, OP_RELU);
+    add_together(OP_TILE, OP_MEAN);
+    ck_assert_uint_eq(count(), 2);
+    add_together(OP_DEPTHWISE_CONV_2D, OP_RELU6); /* computed like the first */
+    ck_assert_uint_eq(count(), 2);
+    ck_assert_str_eq(name_of(0), "fail CONV_2D, DEPTHWISE_CONV_2D, RELU, RELU6, only together");
+    add_together(OP_SLICE, OP_MEAN);
+    add_together(OP_SLICE, OP_ADD);
+    ck_assert_uint_eq(count(), 4);
+    ck_assert(!bucket_of_rest(m, n, &together, &bucket));
+    add_together(OP_ADD, OP_TILE);
+    ck_assert_uint_eq(count(), 1);
+    ck_assert(bucket_of_rest(m, n, &together, &bucket));
+    ck_assert(!bucket_of_rest(m, n, &alone, &bucket));
+    add(OP_MEAN, "TENSOR_FLOAT32", NULL, NULL);
+    ck_assert_uint_eq(count(), 2);
+}
+END_TEST
+
+START_TEST(what_fails_everywhere_is_one)
+{
+    const struct bucket_rest rest = { .verdict = VERDICT_VIOLATION };
+    uint32_t bucket;
+    add_breach(OP_TILE, NULL, VERDICT_VIOLATION, "violation shape");
+    add_breach(OP_ADD, NULL, VERDICT_VIOLATION, "violation status");
+    add_breach(OP_MEAN, NULL, VERDICT_CRASH, "crash 11");
+    ck_assert_uint_eq(count(), 3);
+    ck_assert(!bucket_of_rest(m, n, &rest, &bucket));
+    symptom[1].everywhere = true;
+    ck_assert_uint_eq(count(), 2);
+    ck_assert(bucket_of_rest(m, n, &rest, &bucket));
+    ck_assert_uint_eq(bucket, m[1].bucket);
+}
+END_TEST
 
 START_TEST(three_kinds_of_operations_break_one_rule)
 {
@@ -217,16 +278,6 @@ static struct symptom *add_in_way(int32_t code, const char *failure, const char 
     snprintf(s->failure, SYMPTOM_TEXT, "%s%s", failure, way);
     snprintf(s->way, VARIATION_TEXT, "%s", way);
     text_append(structure[n - 1], SHRINK_BUCKET, " in the way %s", way);
-    return s;
-}
-
-static struct symptom *add_breach(int32_t code, const char *attribute, enum verdict verdict,
-                                  const char *failure)
-{
-    struct symptom *s = add(code, "TENSOR_FLOAT32", attribute, NULL);
-    snprintf(s->failure, SYMPTOM_TEXT, "%s", failure);
-    snprintf(structure[n - 1], SHRINK_BUCKET, "%s %s(TENSOR_FLOAT32%s%s)", verdict_name[verdict],
-             op_find(code)->name, attribute ? "; " : "", attribute ? attribute : "");
     return s;
 }
 
@@ -296,20 +347,23 @@ END_TEST
 
 START_TEST(what_was_not_shrunk_is_of_the_widest)
 {
+    const struct bucket_rest rest = { .verdict = VERDICT_FAIL },
+                             crash = { .verdict = VERDICT_CRASH },
+                             other = { .target = 1, .verdict = VERDICT_FAIL };
     uint32_t bucket;
     add_wide(6);
     ck_assert_uint_eq(count(), 1);
-    ck_assert(bucket_of_rest(m, n, 0, VERDICT_FAIL, &bucket));
+    ck_assert(bucket_of_rest(m, n, &rest, &bucket));
     ck_assert_uint_eq(bucket, 0);
-    ck_assert(!bucket_of_rest(m, n, 0, VERDICT_CRASH, &bucket));
-    ck_assert(!bucket_of_rest(m, n, 1, VERDICT_FAIL, &bucket));
+    ck_assert(!bucket_of_rest(m, n, &crash, &bucket));
+    ck_assert(!bucket_of_rest(m, n, &other, &bucket));
     add(OP_SOFTMAX, "TENSOR_FLOAT32", "axis", "beta-ignored"); /* one of seven is another bug */
     ck_assert_uint_eq(count(), 2);
-    ck_assert(!bucket_of_rest(m, n, 0, VERDICT_FAIL, &bucket));
+    ck_assert(!bucket_of_rest(m, n, &rest, &bucket));
     set_up();
     add_wide(5);
     count();
-    ck_assert(!bucket_of_rest(m, n, 0, VERDICT_FAIL, &bucket));
+    ck_assert(!bucket_of_rest(m, n, &rest, &bucket));
 }
 END_TEST
 
@@ -335,6 +389,8 @@ Suite *buckets_suite(void)
     tcase_add_test(t, types_do_not_matter_to_copies);
     tcase_add_test(t, three_kinds_of_operations_share_a_cause);
     tcase_add_test(t, wide_buckets_take_what_nothing_explains);
+    tcase_add_test(t, what_fails_together_only_is_one);
+    tcase_add_test(t, what_fails_everywhere_is_one);
     tcase_add_test(t, three_kinds_of_operations_break_one_rule);
     tcase_add_test(t, an_operation_that_breaks_rules_is_one);
     tcase_add_test(t, several_operations_break_the_rule_of_one);
