@@ -25,7 +25,7 @@ class Sorted:
             size = bucket.get("shrunk")
             self.shrunk.append((bucket["bucket"], size and (size["operations"], size["elements"], size["seconds"])))
         with contextlib.closing(sqlite3.connect(database)) as db:
-            for target, name, operation in db.execute("SELECT target, bucket, coalesce(blamed_operation, operation, '') "
+            for target, name, operation in db.execute("SELECT uri, bucket, coalesce(blamed_operation, operation, '') "
                                                       "FROM failures"):
                 self.buckets.setdefault((target, name), collections.Counter())[operation] += 1
 
