@@ -130,7 +130,8 @@ enum command_bit {
     CMD_EXPLAIN = 524288,
     CMD_COVERAGE = 1048576,
     CMD_PLAN = 2097152,
-    CMD_DB = 16777216
+    CMD_DB = 16777216,
+    CMD_CAMPAIGN_FILE = 134217728
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */

@@ -28,6 +28,19 @@ static int load_spec(void *user, const char *spec, struct arena *a, struct examp
     return failed;
 }
 
+int report_write_site(const char *db, const char *folder, struct why *w)
+{
+    const struct report_options options = { .load = load_spec };
+    cases_limit_loading(LOAD_SECONDS, 0);
+    return report_write(db, folder, &options, w);
+}
+
+int report_print_summary(const char *db, FILE *to, struct why *w)
+{
+    const struct report_options options = { .load = load_spec };
+    return report_summary(db, false, &options, to, w);
+}
+
 static int write_site(const struct options *o, const struct report_options *r, struct why *w)
 {
     cases_limit_loading(LOAD_SECONDS, 0);

@@ -37,6 +37,19 @@ const struct command command_table[] = {
       "Results are judged against the reference, within an error bound computed for each element\n"
       "(bound). Verdicts are written to the results database.",
       cmd_random },
+    { "campaign", CMD_CAMPAIGN_FILE, "FILE.toml [--dry-run]",
+      "run a campaign as many shards, here or on many machines",
+      "Reads what to run from FILE.toml: the command (random, conform or run), its targets and\n"
+      "options, the number of shards, the engine that runs them (local processes, Dask, Slurm, "
+      "GNU\n"
+      "parallel, Kubernetes, a program of your own), limits and stop rules. Each shard writes a\n"
+      "database to the campaign's folder, whole or not at all; missing ones are submitted again.\n"
+      "The same command continues a campaign after whatever has ended it. At the end the folder "
+      "has\n"
+      "the merged database and the report, and the exit status is that of the command: 3 if "
+      "shards\n"
+      "are missing. docs/campaigns.md has the keys of the file.",
+      cmd_campaign, VALUE_FILE },
     { "conform", CMD_CONFORM, "-d TARGET [-d TARGET...] [--suite NAME] [--hal V]",
       "check drivers against the rules of the HAL, as the vendor test suites do",
       "Checks what the HAL requires of a driver besides right numbers: that invalid models and\n"

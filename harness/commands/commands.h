@@ -3,10 +3,13 @@
 #ifndef HARNESS_COMMANDS_H
 #define HARNESS_COMMANDS_H
 
+#include <stdio.h>
+
 #include "harness/cli/options.h"
 
 int cmd_devices(const struct options *o);
 int cmd_probe(const struct options *o);
+int cmd_campaign(const struct options *o);
 int cmd_run(const struct options *o);
 int cmd_random(const struct options *o);
 int cmd_conform(const struct options *o);
@@ -32,6 +35,10 @@ int cmd_help(const struct options *o);
 /* Checks the rule that a case of that name is (harness/conform_run/conform_cases.h) again on the
  * targets of the options; nothing is recorded.  Returns the exit status. */
 int conform_replay(const struct options *o, const char *name);
+
+/* Writes the report of a database to a folder; prints its summary. */
+int report_write_site(const char *db, const char *folder, struct why *w);
+int report_print_summary(const char *db, FILE *to, struct why *w);
 
 /* Runs a campaign as `run` and `random` do: completes the options, makes the cases, chooses some,
  * runs them, records and prints the verdicts.  Returns the exit status.  make: fills *cases, which

@@ -48,6 +48,7 @@ static const struct help_row files[] = {
     { "share/halcyon/profiles/*.toml",
       "the profiles of the simulated devices, to copy and change" },
     { "share/halcyon/skeleton/", "the files that 'halcyon new-driver' writes" },
+    { "share/halcyon/engines/", "the engines of 'halcyon campaign'" },
     { "include/halcyon/hal.h", "the contract of a driver" },
     { "include/halcyon/hal_validate.h", "the checks that drivers make of their arguments" },
     { "share/pkgconfig/halcyon.pc", "the paths of these, for pkg-config" },

@@ -1,0 +1,140 @@
+#include "harness/campaigns/sharded_estimate.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/campaigns/sharded_folder.h"
+#include "harness/check/buffer.h"
+#include "harness/check/verdict.h"
+#include "reports/database.h"
+
+/* Cases that were run here. */
+struct estimate_sample {
+    double cases, seconds;
+    double bytes; /* of a case in the database; with --summary of the whole */
+};
+
+/* The first cases, with limits that end it within 1.4 seconds.  Its last line is the summary. */
+static void put_sample_command(const struct sharded_plan *p, const char *db, struct buffer *b)
+{
+    buffer_puts(b, "cd ");
+    buffer_put_quoted(b, p->home);
+    buffer_puts(b, " && timeout -k 1 1.4 ");
+    buffer_put_quoted(b, p->program);
+    for (uint32_t i = 0; i < p->n_words; i++) {
+        buffer_puts(b, " ");
+        buffer_put_quoted(b, p->word[i]);
+    }
+    buffer_printf(b, "%s --count %llu --for 1s --no-shrink -q --json --db ",
+                  p->summary ? " --summary" : "",
+                  (unsigned long long) (p->n_cases < 1000 ? p->n_cases : 1000));
+    buffer_put_quoted(b, db);
+    buffer_puts(b, " </dev/null 2>/dev/null | tail -n 1");
+}
+
+static bool run_sample(const struct sharded_plan *p, const char *db, struct estimate_sample *ret)
+{
+    struct buffer b = { 0 };
+    json_error_t error;
+    put_sample_command(p, db, &b);
+    fflush(NULL);
+    FILE *f = b.failed ? NULL : popen(buffer_text(&b), "re");
+    json_t *line = f ? json_loadf(f, 0, &error) : NULL;
+    const json_t *summary = json_object_get(line, "summary");
+    double verdicts = 0;
+    buffer_done(&b);
+    if (f)
+        pclose(f);
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        verdicts += json_number_value(json_object_get(summary, verdict_name[v]));
+    ret->cases = verdicts / (double) json_array_size(json_object_get(p->identity, "targets"));
+    ret->seconds = json_number_value(json_object_get(summary, "seconds"));
+    json_decref(line);
+    return ret->cases > 0 && ret->seconds > 0;
+}
+
+/* Bytes of the pages beyond the first one of each table and index, which every database has. */
+static void measure_database(const char *path, struct estimate_sample *s)
+{
+    static const char sql[] =
+        "SELECT (page_count - (SELECT count(*) FROM sqlite_schema WHERE rootpage > 0)) * page_size "
+        "FROM pragma_page_count(), pragma_page_size()";
+    struct why ignored;
+    sqlite3 *db;
+    sqlite3_stmt *row;
+    if (database_read(path, &db, &ignored) < 0)
+        return;
+    if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW)
+        s->bytes = sqlite3_column_double(row, 0);
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+}
+
+static bool take_sample(const struct sharded_plan *p, struct estimate_sample *ret)
+{
+    const char *base = getenv("TMPDIR");
+    char folder[PATH_MAX], path[PATH_MAX + 16];
+    snprintf(folder, sizeof folder, "%s/halcyon-estimate-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(folder))
+        return false;
+    snprintf(path, sizeof path, "%s/r.db", folder);
+    bool good = run_sample(p, path, ret);
+    if (good)
+        measure_database(path, ret);
+    static const char *const endings[] = { "", "-wal", "-shm" };
+    for (int i = 0; i < COUNT(endings); i++) {
+        snprintf(path, sizeof path, "%s/r.db%s", folder, endings[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+    return good;
+}
+
+static void print_duration(double seconds, FILE *to)
+{
+    if (seconds < 120)
+        fprintf(to, "%.0f s", seconds);
+    else if (seconds < 7200)
+        fprintf(to, "%.0f minutes", seconds / 60);
+    else
+        fprintf(to, "%.1f hours", seconds / 3600);
+}
+
+static void print_size(double bytes, FILE *to)
+{
+    static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
+    int i = 0;
+    for (; bytes >= 1000 && i < COUNT(units) - 1; i++)
+        bytes /= 1000;
+    fprintf(to, "%.3g %s", bytes, units[i]);
+}
+
+void sharded_estimate_print(const struct sharded_plan *p, uint64_t n, FILE *to)
+{
+    struct estimate_sample s = { 0 };
+    fputs("estimate  ", to);
+    if (!p->n_cases) {
+        fprintf(to, "not known: halcyon %s counts its cases when it loads them\n",
+                p->command->name);
+        return;
+    }
+    if (!take_sample(p, &s)) {
+        fputs("not known: no case ended within a second here\n", to);
+        return;
+    }
+    const double cases = (double) p->n_cases / (double) p->n_shards * (double) n,
+                 seconds = cases * s.seconds / s.cases,
+                 jobs = (double) (p->jobs < n ? p->jobs
+                                  : n         ? n
+                                              : 1);
+    fprintf(to, "%.0f cases a second in one process here (%.0f cases): ", s.cases / s.seconds,
+            s.cases);
+    print_duration(seconds, to);
+    fputs(" of one core, ", to);
+    print_duration(seconds / jobs, to);
+    fprintf(to, " with %.0f at a time; ", jobs);
+    print_size(p->summary ? s.bytes * (double) n : s.bytes / s.cases * cases, to);
+    fputs(" of databases\n", to);
+}
