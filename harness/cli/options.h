@@ -99,6 +99,8 @@ struct options {
     bool man;                                           /* halcyon help */
     const char *shell;                                  /* NULL: no completion script */
     bool total_times, per_execution, print_detail, sum; /* halcyon trace */
+    bool public_rules;                                  /* likewise */
+    const char *export_to;                              /* likewise; NULL: not given */
     int64_t run;                                        /* 0: all runs */
     uint64_t older_than;                                /* halcyon db: seconds; 0: not given */
     uint64_t keep_last; /* newest runs that are kept, where keeps_last */

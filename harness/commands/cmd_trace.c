@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/base/output_file.h"
 #include "golden/model/op.h"
 #include "harness/check/buffer.h"
+#include "harness/check/json_value.h"
 #include "harness/commands/commands.h"
+#include "harness/trace/trace_export.h"
 #include "harness/trace/trace_times.h"
 
 /* Columns: phases, and values computed from them. */
@@ -51,17 +54,43 @@ enum { ROW_TOTAL = TRACE_ROWS };
 struct view {
     const struct options *o;
     const struct trace_run *run;
-    struct trace_table times, self;
-    const struct trace_table *shown; /* one of the two */
+    struct trace_table times[TRACE_PARTS], self[TRACE_PARTS];
+    bool is_split;                   /* warm-up and benchmark have times of their own */
+    const struct trace_table *whole; /* one of the tables of the whole run */
+    const struct trace_table
+        *shown;        /* with --per-execution of a split run: that of its benchmark */
+    double executions; /* in what is shown */
 };
+
+static struct view view_of(const struct options *o, const struct trace_sections *s,
+                           const struct trace_run *run)
+{
+    struct view v = { .o = o, .run = run };
+    const unsigned *n = run->executions;
+
+    v.is_split = trace_tables(s, run, v.times, v.self);
+    v.executions = v.is_split ? n[TRACE_PBM] : n[TRACE_PO] + n[TRACE_PWU] + n[TRACE_PBM];
+    return v;
+}
+
+/* The tables are in v: it has its final place. */
+static void choose_tables(struct view *v)
+{
+    const struct trace_table *tables = v->o->total_times ? v->times : v->self;
+
+    v->whole = &tables[TRACE_PO];
+    v->shown = &tables[v->o->per_execution && v->is_split ? TRACE_PBM : TRACE_PO];
+}
 
 static double cell(const struct view *v, int row, int what)
 {
-    const double *t = row == ROW_TOTAL ? v->shown->total : v->shown->of[row];
-    double each = v->o->per_execution ? v->run->executions : 1;
+    bool is_whole = what < TRACE_PHASES && what != TRACE_PE && !trace_phase_is_of_execution(what);
+    const struct trace_table *table = is_whole ? v->whole : v->shown;
+    const double *t = row == ROW_TOTAL ? table->total : table->of[row];
+    double each = v->o->per_execution && !is_whole ? v->executions : 1;
 
     if (what == COLUMN_PERCENT)
-        return 100 * t[TRACE_PE] / v->shown->total[TRACE_PE];
+        return 100 * t[TRACE_PE] / table->total[TRACE_PE];
     double ms = what == COLUMN_COMPUTE ? t[TRACE_PE] - t[TRACE_PIO] - t[TRACE_PR] : t[what];
     return each > 0 ? ms / each : NAN;
 }
@@ -134,7 +163,7 @@ static void print_rule(int width, int c)
 static bool has_cpu(const struct view *v)
 {
     for (int phase = 0; phase < TRACE_PHASES; phase++)
-        if (v->shown->of[TRACE_LC][phase] > 0)
+        if (v->whole->of[TRACE_LC][phase] > 0)
             return true;
     return false;
 }
@@ -143,9 +172,10 @@ static void print_table(const struct view *v)
 {
     const struct layout *l = v->o->per_execution ? &of_executions : &of_phases;
 
-    puts(v->run->mark);
-    printf("NNAPI timing summary (%s, ms wall-clock)%s\n",
+    puts(*v->run->mark ? v->run->mark : "the whole trace");
+    printf("NNAPI timing summary (%s, ms wall-clock)%s%s\n",
            v->o->total_times ? "total time" : "self-times",
+           v->o->per_execution && v->is_split ? ", benchmark" : "",
            v->o->per_execution ? ", per execution" : "");
     int width = print_titles(l);
     print_rule(width, '-');
@@ -159,83 +189,169 @@ static void print_table(const struct view *v)
 
 /* ---- detail: every section */
 
-static void print_sections(const struct trace_sections *s, const struct trace_run *r)
+static void print_section(const struct section *x)
+{
+    int depth = 0;
+
+    for (const struct section *p = x->parent; p; p = p->parent)
+        depth++;
+    printf("%*s%.3f ms  %s", 4 + 2 * depth, "", x->end - x->begin, x->name);
+    if (x->is_added)
+        printf(" (counted here as %s %s)", trace_layer_name[x->layer], trace_phase_name[x->phase]);
+    else if (x->is_subtracted)
+        printf(" (subtracted)");
+    else if (x->is_detail)
+        printf(" (detail)");
+    if (x->moved > 0 && !x->is_detail)
+        printf(" (without %.3f ms)", x->moved);
+    putchar('\n');
+}
+
+static void print_sections(struct trace_sections *s, const struct trace_run *r)
 {
     for (const struct trace_thread *t = s->threads; t; t = t->next) {
         size_t first, end = trace_run_sections(s, r, t, &first);
         if (first < end)
             printf("process %lld, thread %lld\n", (long long) t->process, (long long) t->thread);
-        for (size_t i = first; i < end; i++) {
-            const struct section *x = t->section[i];
-            int depth = 0;
-            for (const struct section *p = x->parent; p; p = p->parent)
-                depth++;
-            printf("%*s%.3f ms  %s%s\n", 4 + 2 * depth, "", x->end - x->begin, x->name,
-                   x->is_detail ? " (detail)" : "");
-        }
+        for (size_t i = first; i < end; i++)
+            print_section(t->section[i]);
     }
 }
 
-/* ---- JSON */
+/* ---- JSON: the keys of parse_systrace */
+
+static const int main_phases[] = { TRACE_PO, TRACE_PI,  TRACE_PP,  TRACE_PC,  TRACE_PT,
+                                   TRACE_PE, TRACE_PIO, TRACE_PTR, TRACE_PCO, TRACE_PR };
+enum { FIRST_OF_EXECUTION = 5 }; /* of them */
 
 static json_t *number(double x)
 {
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-static json_t *json_of_table(const struct trace_table *t)
+static json_t *json_of_table(const struct trace_table *t, int first)
 {
     json_t *phases = json_object();
 
-    for (int phase = 0; phase < TRACE_PHASES; phase++) {
+    for (int i = first; i < COUNT(main_phases); i++) {
         json_t *layers = json_object();
         for (int layer = 0; layer < TRACE_ROWS; layer++)
-            json_object_set_new(layers, trace_layer_name[layer], number(t->of[layer][phase]));
-        json_object_set_new(layers, "LT", number(t->total[phase]));
-        json_object_set_new(phases, trace_phase_name[phase], layers);
+            json_object_set_new(layers, trace_layer_name[layer],
+                                number(t->of[layer][main_phases[i]]));
+        json_object_set_new(layers, "LT", number(t->total[main_phases[i]]));
+        json_object_set_new(phases, trace_phase_name[main_phases[i]], layers);
     }
     return phases;
 }
 
-static json_t *json_of_run(const struct view *v)
+static json_t *json_of_tables(const struct trace_table *tables, bool is_split)
 {
-    static const char *const further[] = { "PEO", "PEp" };
-    json_t *cells = json_object(); /* the numbers of the text table */
+    json_t *all = json_of_table(&tables[TRACE_PO], 0);
+
+    for (int part = TRACE_PWU; is_split && part <= TRACE_PBM; part++)
+        json_object_set_new(all, trace_phase_name[part],
+                            json_of_table(&tables[part], FIRST_OF_EXECUTION));
+    return all;
+}
+
+/* The numbers of the text table. */
+static json_t *json_of_cells(const struct view *v)
+{
+    static const struct {
+        int what;
+        const char *name;
+    } cells[] = { { TRACE_PI, "PI" },       { TRACE_PP, "PP" },        { TRACE_PC, "PC" },
+                  { TRACE_PE, "PE" },       { TRACE_PT, "PT" },        { TRACE_PIO, "PIO" },
+                  { TRACE_PR, "PR" },       { COLUMN_COMPUTE, "PEO" }, { TRACE_PO, "PO" },
+                  { COLUMN_PERCENT, "PEp" } };
+    json_t *all = json_object();
     char name[16];
 
     for (int row = 0; row <= ROW_TOTAL; row++)
-        for (int what = 0; what <= COLUMN_PERCENT; what++) {
+        for (int i = 0; i < COUNT(cells); i++) {
             snprintf(name, sizeof name, "%s_%s", row == ROW_TOTAL ? "LT" : trace_layer_name[row],
-                     what < TRACE_PHASES ? trace_phase_name[what] : further[what - TRACE_PHASES]);
-            json_object_set_new(cells, name, number(cell(v, row, what)));
+                     cells[i].name);
+            if (row != ROW_TOTAL || cells[i].what != COLUMN_PERCENT)
+                json_object_set_new(all, name, number(cell(v, row, cells[i].what)));
         }
-    return json_pack("{s:i, s:s, s:o, s:o, s:{s:i}, s:o}", "version", 1, "starting_mark",
-                     v->run->mark, "times", json_of_table(&v->times), "self_times",
-                     json_of_table(&v->self), "execution_counts", "PO", (int) v->run->executions,
-                     "template_inputs", cells);
+    return all;
+}
+
+static json_t *json_of_run(const struct view *v)
+{
+    const struct trace_run *r = v->run;
+    char mark[1024] = "";
+
+    if (r->thread) /* as in the trace of the system */
+        snprintf(mark, sizeof mark, "B|%lld|", (long long) r->thread->process);
+    text_append(mark, sizeof mark, "%s", r->mark);
+    return json_pack("{s:i, s:o, s:o, s:o, s:{s:i, s:i, s:i}, s:o}", "version", 1, "starting_mark",
+                     json_value_text(mark), "times", json_of_tables(v->times, v->is_split),
+                     "self_times", json_of_tables(v->self, v->is_split), "execution_counts", "PO",
+                     (int) r->executions[TRACE_PO], "PWU", (int) r->executions[TRACE_PWU], "PBM",
+                     (int) r->executions[TRACE_PBM], "template_inputs", json_of_cells(v));
 }
 
 /* ---- the command */
+
+static const char advice[] = "record again, until after the last call of the application has ended";
+
+static void report_incomplete(const struct trace_run *r)
+{
+    fprintf(stderr,
+            "halcyon trace: %s: line %u: %.200s (thread %lld) has no end: %s%.200s is left out\n",
+            r->open_thread->file, r->open->line, r->open->name, (long long) r->open_thread->thread,
+            *r->mark ? "the run " : "the trace", r->mark);
+}
+
+/* Reports the runs in which something has no end, and leaves them out.  Fails if no other is left.
+ */
+static int drop_incomplete(struct trace_run *runs, size_t *n, struct why *w)
+{
+    enum { MOST_REPORTED = 10 };
+    size_t kept = 0, dropped = 0;
+
+    for (size_t i = 0; i < *n; i++)
+        if (!runs[i].open)
+            runs[kept++] = runs[i];
+        else if (++dropped <= MOST_REPORTED)
+            report_incomplete(&runs[i]);
+    if (dropped > MOST_REPORTED)
+        fprintf(stderr, "halcyon trace: likewise %zu more runs\n", dropped - MOST_REPORTED);
+    REQUIRE(w, kept,
+            dropped ? "no run is complete: processes have died, or the trace ends too early; %s"
+                    : "the trace has no run; %s",
+            advice);
+    *n = kept;
+    return 0;
+}
+
+static void print_run(const struct options *o, struct trace_sections *s, const struct trace_run *r,
+                      json_t *all)
+{
+    struct view v = view_of(o, s, r);
+
+    choose_tables(&v);
+    if (o->json)
+        json_array_append_new(all, json_of_run(&v));
+    else
+        print_table(&v);
+    if (o->print_detail && !o->json && !o->sum)
+        print_sections(s, r);
+}
 
 static int show(const struct options *o, struct trace_sections *s, struct why *w)
 {
     struct trace_run *runs = NULL;
     size_t n = 0;
 
-    TRY(trace_runs(s, o->sum, &n, &runs, w));
-    REQUIRE(w, n, "the trace has no complete run (a section [NN_LA_PO])");
+    TRY(trace_runs(s, &n, &runs, w));
+    TRY(drop_incomplete(runs, &n, w));
+    if (o->sum)
+        TRY(trace_runs_sum(s, &n, runs, w));
     json_t *all = json_array();
-    for (size_t i = 0; i < n; i++) {
-        struct view v = { .o = o, .run = &runs[i] };
-        trace_tables(v.run, &v.times, &v.self);
-        v.shown = o->total_times ? &v.times : &v.self;
-        if (o->json)
-            json_array_append_new(all, json_of_run(&v));
-        else
-            print_table(&v);
-        if (o->print_detail && !o->json && !o->sum)
-            print_sections(s, &runs[i]);
-    }
+    for (size_t i = 0; i < n; i++)
+        print_run(o, s, &runs[i], all);
     if (o->json) {
         json_dumpf(all, stdout, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(12));
         putchar('\n');
@@ -244,6 +360,15 @@ static int show(const struct options *o, struct trace_sections *s, struct why *w
     }
     json_decref(all);
     return 0;
+}
+
+static int export(const struct options *o, struct trace_sections *s, struct why *w)
+{
+    struct output_file f;
+
+    TRY(output_file_open(o->export_to, &f, w));
+    int rc = trace_export(s, f.to, w);
+    return output_file_close(&f, rc == 0, w) < 0 ? -1 : rc;
 }
 
 /* Adds the files to an error of the whole trace. */
@@ -255,16 +380,17 @@ static int fail_trace(const struct options *o, struct why *w)
 static int trace(const struct options *o, struct trace_sections *s, struct why *w)
 {
     TRY(options_expect(o, 1, 1 << 20, "FILE", w));
+    s->is_public = o->public_rules;
     for (int i = 0; i < o->n_arguments; i++)
         TRY(trace_sections_read(s, o->argument[i], w));
-    if (trace_sections_close(s, w) < 0)
-        return fail_trace(o, w);
+    if (s->events.is_partial)
+        fputs(
+            "halcyon trace: the kernel's buffer has lost events: record again with a larger one\n",
+            stderr);
+    TRY(trace_sections_close(s, w));
     if (!s->has_runtime)
         fputs("halcyon trace: the trace has no sections of the runtime (layer LR)\n", stderr);
-    if (s->unfinished)
-        fprintf(stderr, "halcyon trace: incomplete trace: left out %llu sections without an end\n",
-                (unsigned long long) s->unfinished);
-    return show(o, s, w) < 0 ? fail_trace(o, w) : 0;
+    return o->export_to ? export(o, s, w) : show(o, s, w) < 0 ? fail_trace(o, w) : 0;
 }
 
 int cmd_trace(const struct options *o)

@@ -1,247 +1,276 @@
 #include "harness/trace/trace_sections.h"
 
-#include <errno.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry of a thread's stack of open sections.  section is NULL for one that a switch has ended,
- * or that is not NNAPI's: only its end event is still expected. */
-struct open_section {
-    struct open_section *below;
-    struct section *section;
+#include "harness/trace/trace_moves.h"
+
+/* The sections that a thread is in, while its events are read.  NULL: a switch has ended it, or it
+ * is not counted; only its end event is still expected. */
+struct open_stack {
+    struct section **section;
+    size_t n, room;
 };
 
-bool phase_is_of_execution(enum trace_phase phase)
+static int no_memory(struct why *w)
 {
-    return phase == TRACE_PIO || phase == TRACE_PTR || phase == TRACE_PCO || phase == TRACE_PR;
+    return why_no_memory_for(w, "a trace");
 }
 
-/* ---- marks */
+/* ---- processes and threads */
 
-static bool take(const char **at, const char *text)
+struct trace_process *trace_sections_process(struct trace_sections *s, int64_t process)
 {
-    size_t n = strlen(text);
-    bool is_there = strncmp(*at, text, n) == 0;
+    struct trace_process *p = s->processes;
 
-    *at += is_there ? n : 0;
-    return is_there;
-}
-
-/* Index of the name that is followed by `end`; -1: none. */
-static int take_name(const char **at, const char *const *names, int n, char end)
-{
-    for (int i = 0; i < n; i++) {
-        size_t length = strlen(names[i]);
-        if (strncmp(*at, names[i], length) == 0 && (*at)[length] == end) {
-            *at += length + 1;
-            return i;
-        }
+    while (p && p->process != process)
+        p = p->next;
+    if (!p && (p = arena_alloc(s->arena, 1, sizeof *p))) {
+        *p = (struct trace_process){ .next = s->processes, .process = process };
+        s->processes = p;
     }
-    return -1;
+    return p;
 }
 
-/* "[SW][NN_LD_PCO]run" */
-static bool parse_mark(const char *mark, struct section *s)
+/* Whether one of a thread's marks fulfils a condition. */
+static bool has_mark(const struct trace_thread_events *t, bool (*is_it)(const char *mark))
 {
-    const char *at = mark;
-
-    s->mode = TRACE_NEST;
-    for (int mode = TRACE_SW; mode <= TRACE_SUB; mode++)
-        if (take(&at, trace_mode_prefix[mode]))
-            s->mode = (enum trace_mode) mode;
-    if (!take(&at, "[NN_"))
-        return false;
-    int layer = take_name(&at, trace_layer_name, TRACE_LAYERS, '_');
-    int phase = layer < 0 ? -1 : take_name(&at, trace_phase_name, TRACE_PHASES, ']');
-    if (phase < 0)
-        return false;
-    s->layer = (enum trace_layer) layer;
-    s->phase = (enum trace_phase) phase;
-    return true;
+    for (size_t i = 0; i < t->n_events; i++)
+        if (t->event[i].mark && is_it(t->event[i].mark))
+            return true;
+    for (size_t i = 0; i < t->n_slices; i++)
+        if (is_it(t->slice[i].mark))
+            return true;
+    return false;
 }
 
-/* ---- threads */
-
-static struct trace_thread *find_thread(struct trace_sections *s, int64_t process, int64_t thread)
+static bool has_tag(const char *mark)
 {
-    struct trace_thread **at = &s->threads, *t;
-
-    while ((t = *at) && (t->process != process || t->thread != thread))
-        at = &t->next;
-    if (t) { /* to the front: the next event is likely to be of the same thread */
-        *at = t->next;
-    } else if ((t = arena_alloc(s->arena, 1, sizeof *t))) {
-        t->process = process;
-        t->thread = thread;
-    } else {
-        return NULL;
-    }
-    t->next = s->threads;
-    s->threads = t;
-    return t;
+    return strstr(mark, "[NN_");
 }
 
-static int push(struct trace_sections *s, struct trace_thread *t, struct section *x, struct why *w)
+static bool is_publicly_served(const char *mark)
 {
-    struct open_section *o = arena_alloc(s->arena, 1, sizeof *o);
+    return strstr(mark, "HIDL::IDevice") && strstr(mark, "::server");
+}
 
-    if (!o)
-        return why_no_memory_for(w, "a trace");
-    *o = (struct open_section){ t->open, x };
-    t->open = o;
+/* Whether a thread's events are NNAPI's, at least some of them.  Of others, such as those of the
+ * system, the trace may have any part. */
+static bool is_of_nnapi(const struct trace_sections *s, const struct trace_thread_events *t)
+{
+    return has_mark(t, has_tag) ||
+           has_mark(t, s->is_public ? is_publicly_served : trace_mark_is_served);
+}
+
+static int note_process(struct trace_sections *s, const struct trace_thread_events *t,
+                        struct why *w)
+{
+    struct trace_process *p = trace_sections_process(s, t->process);
+
+    if (!p)
+        return no_memory(w);
+    p->serves |= has_mark(t, s->is_public ? is_publicly_served : trace_mark_is_served);
     return 0;
 }
 
 /* ---- begins and ends */
 
-/* Determines how a section counts beside its parent: as a detail of it, moved out of it, or for
- * itself.  Nothing is moved out of overall sections (phase PO), which comprise all phases. */
-static void place(struct section *x)
+static int push(struct open_stack *o, struct section *x, struct why *w)
 {
-    const struct section *p = x->parent;
-    bool begins = p && x->phase == TRACE_PI && p->phase != TRACE_PI;
-    bool is_whole = p && p->phase == TRACE_PO;
+    struct section **section = trace_room_for(o->section, o->n, &o->room, sizeof(struct section *));
 
-    if (p && x->phase == TRACE_PU)
-        x->phase = p->phase;
-    x->is_subtracted = !is_whole && (x->mode == TRACE_SUB || begins);
-    x->is_detail = p && !x->is_subtracted && p->layer == x->layer &&
-                   !(phase_is_of_execution(x->phase) && p->phase == TRACE_PE);
-}
-
-static void end_section(struct section *x, double at)
-{
-    x->end = at;
-    if (x->parent && x->is_detail)
-        x->parent->moved += x->moved;
-    else if (x->parent && x->is_subtracted)
-        x->parent->moved += x->end - x->begin;
-}
-
-static int begin(struct trace_sections *s, struct trace_thread *t, const char *mark, double at,
-                 struct why *w)
-{
-    struct section parsed = { .begin = at, .end = -1 }, *x = NULL;
-    struct open_section *o = t->open;
-
-    if (!parse_mark(mark, &parsed)) /* not NNAPI's */
-        return push(s, t, NULL, w);
-    if (parsed.mode == TRACE_SW && o && o->section) {
-        end_section(o->section, at);
-        o->section = NULL;
-    }
-    while (o && !o->section)
-        o = o->below;
-    parsed.parent = o ? o->section : NULL;
-    parsed.name = arena_strdup(s->arena, mark);
-    place(&parsed);
-    x = arena_copy(s->arena, &parsed, sizeof parsed);
-    if (!x || !x->name)
-        return why_no_memory_for(w, "a trace");
-    s->has_runtime |= x->layer == TRACE_LR;
-    t->has_application |= x->layer == TRACE_LA;
-    if (t->n == t->room) {
-        size_t room = 2 * t->room + 64;
-        struct section **more = realloc(t->section, room * sizeof(struct section *));
-        if (!more)
-            return why_no_memory_for(w, "a trace");
-        t->section = more;
-        t->room = room;
-    }
-    t->section[t->n++] = x;
-    return push(s, t, x, w);
-}
-
-static int end(struct trace_thread *t, double at, struct why *w)
-{
-    struct open_section *o = t->open;
-
-    REQUIRE(w, o, "thread %lld: end event (E) without a begin event (B)", (long long) t->thread);
-    if (o->section)
-        end_section(o->section, at);
-    t->open = o->below;
+    if (!section)
+        return no_memory(w);
+    o->section = section;
+    o->section[o->n++] = x;
     return 0;
 }
 
-/* Ignores events of device tracks (category "device") and metadata such as thread names. */
-static int take_event(struct trace_sections *s, const json_t *e, struct why *w)
+int trace_thread_add(struct trace_thread *t, struct section *x, struct why *w)
 {
-    const char *kind = json_string_value(json_object_get(e, "ph"));
-    const char *mark = json_string_value(json_object_get(e, "name"));
-    const char *category = json_string_value(json_object_get(e, "cat"));
-    double at = json_number_value(json_object_get(e, "ts")) * 1e-3;
-    bool begins = kind && strcmp(kind, "B") == 0;
+    struct section **section = trace_room_for(t->section, t->n, &t->room, sizeof(struct section *));
 
-    if (!kind || (!begins && strcmp(kind, "E") != 0) ||
-        (category && strcmp(category, "device") == 0))
-        return 0;
-    struct trace_thread *t = find_thread(s, (int64_t) json_integer_value(json_object_get(e, "pid")),
-                                         (int64_t) json_integer_value(json_object_get(e, "tid")));
-    if (!t)
-        return why_no_memory_for(w, "a trace");
-    return begins ? begin(s, t, mark ? mark : "", at, w) : end(t, at, w);
+    if (!section)
+        return no_memory(w);
+    t->section = section;
+    t->section[t->n++] = x;
+    return 0;
 }
 
-/* ---- files */
-
-static int take_line(struct trace_sections *s, char *line, struct why *w)
+static int add_notification(struct trace_thread *t, double ms, struct why *w)
 {
-    size_t n = strlen(line);
+    double *notified = trace_room_for(t->notified, t->n_notified, &t->notified_room, sizeof ms);
 
-    while (n && strchr(" \r\n,", line[n - 1]))
-        line[--n] = 0;
-    line += strspn(line, " ");
-    if (!*line || strcmp(line, "[") == 0 || strcmp(line, "]") == 0)
-        return 0;
-    json_error_t error;
-    json_t *e = json_loads(line, 0, &error);
-    int rc = json_is_object(e) ? take_event(s, e, w)
-                               : why_fail(w, WHY_INVALID, "expected an event, a JSON object%s%s",
-                                          e ? "" : ": ", e ? "" : error.text);
-    json_decref(e);
+    if (!notified)
+        return no_memory(w);
+    t->notified = notified;
+    t->notified[t->n_notified++] = ms;
+    return 0;
+}
+
+static struct section *innermost(const struct open_stack *o)
+{
+    for (size_t i = o->n; i > 0; i--)
+        if (o->section[i - 1])
+            return o->section[i - 1];
+    return NULL;
+}
+
+/* A driver computes with the reference: its time is the driver's.  The public parser knows a driver
+ * by its process alone, and so a driver in the application's process as the CPU. */
+static enum trace_layer layer_of(const struct trace_sections *s, const struct trace_mark *mark,
+                                 const struct section *parent, bool serves)
+{
+    if (mark->layer == TRACE_LC &&
+        (serves || (!s->is_public && parent && parent->layer == TRACE_LD)))
+        return TRACE_LD;
+    return mark->layer == TRACE_LD && s->is_public && !serves ? TRACE_LC : mark->layer;
+}
+
+static int begin(struct trace_sections *s, struct trace_thread *t, struct open_stack *o,
+                 struct trace_event_read *e, struct trace_process *process, struct why *w)
+{
+    struct trace_mark mark;
+
+    if (!trace_mark_parse(e->mark, &mark)) {
+        if (trace_mark_span_end(e->mark, s->is_public) == SPAN_NOTIFY)
+            TRY(add_notification(t, e->ms, w));
+        return push(o, NULL, w);
+    }
+    if (mark.mode == TRACE_SW) {
+        REQUIRE(w, o->n, "%s switches from a section (mode [SW]), but is in none", e->mark);
+        if (o->section[o->n - 1])
+            o->section[o->n - 1]->end = e->ms;
+        o->section[o->n - 1] = NULL;
+    }
+    struct section *parent = innermost(o), *x;
+    if (mark.phase == TRACE_PU && !parent)
+        return push(o, NULL, w);
+    if (!(x = arena_alloc(s->arena, 1, sizeof *x)))
+        return no_memory(w);
+    *x = (struct section){ .parent = parent,
+                           .begin = e->ms,
+                           .end = -1,
+                           .mode = mark.mode,
+                           .layer = layer_of(s, &mark, parent, process->serves),
+                           .phase = mark.phase == TRACE_PU ? parent->phase : mark.phase,
+                           .name = e->mark,
+                           .line = e->line };
+    s->has_runtime |= x->layer == TRACE_LR;
+    s->has_runs |= x->layer == TRACE_LA && x->phase == TRACE_PO;
+    process->has_application |= x->layer == TRACE_LA;
+    e->section = x;
+    TRY(trace_thread_add(t, x, w));
+    return push(o, x, w);
+}
+
+static int end(struct open_stack *o, const struct trace_event_read *e, struct why *w)
+{
+    REQUIRE(w, o->n,
+            "an end (E) without a begin (B): the trace begins in the middle of a section; record "
+            "again, from before the application's first call to after its last");
+    if (o->section[--o->n])
+        o->section[o->n]->end = e->ms;
+    return 0;
+}
+
+/* ---- trees */
+
+/* Lists the sections without an end, outer ones first, and takes them out of the others. */
+static int keep_complete(struct trace_sections *s, struct trace_thread *t, struct why *w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        t->n_open += t->section[i]->end < 0;
+    t->open = arena_alloc(s->arena, t->n_open + 1, sizeof(struct section *));
+    if (!t->open)
+        return no_memory(w);
+    t->n_open = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->section[i]->end < 0)
+            t->open[t->n_open++] = t->section[i];
+        else
+            t->section[n++] = t->section[i];
+    t->n = n;
+    return 0;
+}
+
+static int build(struct trace_sections *s, struct trace_thread *t,
+                 const struct trace_thread_events *from, struct open_stack *o, struct why *w)
+{
+    struct trace_process *process = trace_sections_process(s, t->process);
+
+    for (size_t i = 0; i < from->n_events; i++) {
+        struct trace_event_read *e = &from->event[i];
+        int rc = e->mark ? begin(s, t, o, e, process, w) : end(o, e, w);
+        if (rc < 0)
+            return why_prefix(w, "%s: line %u: thread %lld", t->file, e->line,
+                              (long long) t->thread);
+    }
+    TRY(keep_complete(s, t, w));
+    return trace_moves_make(s, t, w);
+}
+
+/* Whether a thread's first section begins before another's. */
+static bool is_before(const struct trace_thread *t, const struct trace_thread *other)
+{
+    if (!t->n || !other->n)
+        return t->n > 0;
+    const struct section *x = t->section[0], *y = other->section[0];
+    return x->begin != y->begin ? x->begin < y->begin : x->line < y->line;
+}
+
+static int add_thread(struct trace_sections *s, const struct trace_thread_events *from,
+                      struct why *w)
+{
+    struct open_stack open = { NULL };
+    struct trace_thread *t = arena_alloc(s->arena, 1, sizeof *t), **at = &s->threads;
+
+    if (!t)
+        return no_memory(w);
+    *t = (struct trace_thread){
+        .events = from, .file = from->file, .process = from->process, .thread = from->thread
+    };
+    int rc = build(s, t, from, &open, w);
+    free(open.section);
+    while (*at && is_before(*at, t))
+        at = &(*at)->next;
+    t->next = *at;
+    *at = t;
     return rc;
 }
 
 int trace_sections_read(struct trace_sections *s, const char *path, struct why *w)
 {
     if (!s->arena && !(s->arena = arena_new(0)))
-        return why_no_memory_for(w, "a trace");
-    FILE *from = fopen(path, "r");
-    if (!from)
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
-    char *line = NULL;
-    size_t room = 0;
-    int rc = 0;
-    for (unsigned long number = 1; rc == 0 && getline(&line, &room, from) >= 0; number++)
-        if ((rc = take_line(s, line, w)) < 0)
-            why_prefix(w, "line %lu", number);
-    free(line);
-    if (rc == 0 && ferror(from))
-        rc = why_fail(w, WHY_INVALID, "%s", strerror(errno));
-    fclose(from);
-    return rc < 0 ? why_prefix(w, "%s", path) : 0;
+        return no_memory(w);
+    s->path = path;
+    return trace_events_read(&s->events, path, w);
 }
 
 int trace_sections_close(struct trace_sections *s, struct why *w)
 {
-    REQUIRE(w, s->threads, "the trace has no sections");
-    for (struct trace_thread *t = s->threads; t; t = t->next) {
-        size_t n = 0;
-        for (size_t i = 0; i < t->n; i++)
-            if (t->section[i]->end >= 0)
-                t->section[n++] = t->section[i];
-        s->unfinished += t->n - n;
-        t->n = n;
+    for (struct trace_thread_events *t = s->events.threads; t; t = t->next)
+        TRY(note_process(s, t, w));
+    for (struct trace_thread_events *t = s->events.threads; t; t = t->next) {
+        if (!is_of_nnapi(s, t))
+            continue;
+        TRY(trace_events_unfold(t, w));
+        TRY(add_thread(s, t, w));
     }
+    REQUIRE(w, s->threads, "%s: the trace has no sections of NNAPI ('[NN_LAYER_PHASE]name')",
+            s->path);
     return 0;
 }
 
 void trace_sections_done(struct trace_sections *s)
 {
-    for (struct trace_thread *t = s->threads; t; t = t->next)
+    for (struct trace_thread *t = s->threads; t; t = t->next) {
         free(t->section);
+        free(t->notified);
+    }
+    trace_events_done(&s->events);
     arena_free(s->arena);
     *s = (struct trace_sections){ 0 };
 }

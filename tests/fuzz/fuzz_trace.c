@@ -1,46 +1,74 @@
-/* Traces that `halcyon trace` reads: rejected with file and line, or summed up. */
+/* Traces that `halcyon trace` reads, in each format: rejected with file and line, or summed up and
+ * exported. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "harness/trace/trace_export.h"
 #include "harness/trace/trace_times.h"
 #include "tests/fuzz/common/fuzz_client.h"
 #include "tests/fuzz/mutate/mutate.h"
 
-static void sum_up(struct trace_sections *s, bool sum)
+static void check_run(struct trace_sections *s, const struct trace_run *r)
 {
-    struct trace_table times, self;
+    struct trace_table times[TRACE_PARTS], self[TRACE_PARTS];
+    size_t first;
+
+    trace_tables(s, r, times, self);
+    for (const struct trace_thread *t = s->threads; t; t = t->next)
+        fuzz_must(trace_run_sections(s, r, t, &first) <= t->n);
+}
+
+static void sum_up(struct trace_sections *s)
+{
     struct trace_run *runs;
     struct why w;
-    size_t n, first;
+    size_t n, kept = 0;
 
-    if (trace_runs(s, sum, &n, &runs, &w) < 0)
+    if (trace_runs(s, &n, &runs, &w) < 0)
         return;
-    for (size_t i = 0; i < n; i++) {
-        trace_tables(&runs[i], &times, &self);
-        for (const struct trace_thread *t = sum ? NULL : s->threads; t; t = t->next)
-            fuzz_must(trace_run_sections(s, &runs[i], t, &first) <= t->n);
+    for (size_t i = 0; i < n; i++)
+        if (!runs[i].open) {
+            check_run(s, &runs[i]);
+            runs[kept++] = runs[i];
+        }
+    fuzz_must(trace_runs_sum(s, &kept, runs, &w) == 0 && kept <= n);
+}
+
+static void export_all(struct trace_sections *s)
+{
+    struct why w;
+    FILE *to = fopen("/dev/null", "w");
+
+    fuzz_must(to && trace_export(s, to, &w) == 0);
+    fclose(to);
+}
+
+static void read_as(const char *path, bool is_public)
+{
+    struct trace_sections s = { .is_public = is_public };
+    struct why w = { 0 };
+
+    if (trace_sections_read(&s, path, &w) == 0 && trace_sections_close(&s, &w) == 0) {
+        sum_up(&s);
+        export_all(&s);
+    } else {
+        fuzz_must(w.text[0]);
     }
+    trace_sections_done(&s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    struct trace_sections s = { 0 };
-    struct why w = { 0 };
     char path[64];
 
     fuzz_must(fd >= 0 && pwrite(fd, bytes, length, 0) == (ssize_t) length);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (trace_sections_read(&s, path, &w) == 0 && trace_sections_close(&s, &w) == 0) {
-        sum_up(&s, false);
-        sum_up(&s, true);
-    } else {
-        fuzz_must(w.text[0]);
-    }
-    trace_sections_done(&s);
+    read_as(path, false);
+    read_as(path, true);
     close(fd);
     return 0;
 }

@@ -248,12 +248,13 @@ def corpus_lines(halcyon, folder):
 
 
 def recorded(halcyon, root, folder):
-    """A trace and a results database of a small campaign."""
+    """A trace, as JSON and as text of ftrace, and a results database of a small campaign."""
     run = [halcyon, "run", f"{root}/specs/corpus/powers.mod.py", "-d", "sim:cpu?fault=last-tap-dropped", "-d", "golden", "-q",
            "--trace", "t.json", "--db", "t.db"]
     subprocess.run(run, capture_output=True, cwd=folder, check=False)
+    subprocess.run([halcyon, "trace", "t.json", "--export", "t.txt"], capture_output=True, cwd=folder, check=True)
     found = []
-    for name in ("t.json", "t.db"):
+    for name in ("t.json", "t.txt", "t.db"):
         with open(os.path.join(folder, name), "rb") as file:
             found.append([(name, file.read())])
     return found
@@ -265,12 +266,13 @@ def main(halcyon, load_each, root, count="100", seed="1"):
     specifications = read_all(corpus, os.path.join(root, "tests", "specs", "dialects"), ending=".mod.py")
     lines = corpus_lines(checker.halcyon, corpus)
     with tempfile.TemporaryDirectory() as folder:
-        traces, databases = recorded(checker.halcyon, os.path.abspath(root), folder)
+        traces, texts, databases = recorded(checker.halcyon, os.path.abspath(root), folder)
     checker.in_process(".mod.py", specifications, mutate_specification, True)
     checker.in_process(".jsonl", lines, mutate_json, True)
     checker.in_process(".jsonl.xz", lines, mutate_xz, True)
     checker.in_process(".toml", read_all(os.path.join(root, "sim", "profiles"), ending=".toml"), mutate_toml, False)
     checker.by_command(".json", traces, mutate_lines, lambda path, out: ["trace", path])
+    checker.by_command(".txt", texts, change_bytes, lambda path, out: ["trace", path, "--export", out])
     checker.by_command(".db", databases, change_bytes, lambda path, out: ["report", "--db", path, "-o", out])
     checker.by_command(".db", databases, change_bytes, lambda path, out: ["merge", path, "-o", out])
     if checker.wrong:

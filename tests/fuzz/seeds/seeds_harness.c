@@ -19,6 +19,45 @@ static void write_text(const char *target, const char *name, const char *text)
     seed_write(&seed, target, name);
 }
 
+static void write_traces(void)
+{
+    static const char rows[] =
+        "     app.name-10    (   10) [000] ...1     1.000000: tracing_mark_write: "
+        "B|10|[NN_LA_PO]a\n"
+        "     app.name-10    (   10) [001] ...1     1.000100: tracing_mark_write: "
+        "B|10|[NN_LA_PWU]w\n"
+        "     app.name-10    (   10) [001] ...1     1.000200: tracing_mark_write: "
+        "B|10|[NN_LR_PE]ANeuralNetworksExecution_startCompute\n"
+        "     app.name-10    (   10) [001] ...1     1.000300: tracing_mark_write: E|10\n"
+        "        <...>-20    (-----) [000] ...1     1.000310: tracing_mark_write: "
+        "B|20|HIDL::IDevice::getCapabilities::server\n"
+        "        <...>-20    (-----) [000] ...1     1.000320: tracing_mark_write: E|20\n"
+        "     kworker-7     (-----) [000] d..2     1.000330: sched_switch: prev_comm=swapper\n"
+        "     app.name-10    (   10) [001] ...1     1.000400: tracing_mark_write: "
+        "B|10|[NN_LR_PE]ANeuralNetworksEvent_wait\n"
+        "     app.name-10    (   10) [001] ...1     1.000500: tracing_mark_write: E|10\n"
+        "     app.name-10    (   10) [001] ...1     1.000600: tracing_mark_write: E\n"
+        "     app.name-10    (   10) [001] ...1     1.000700: tracing_mark_write: E|10\n";
+    char text[4096];
+
+    snprintf(
+        text, sizeof text,
+        "# tracer: nop\n#\n#           TASK-PID    TGID   CPU#  ||||    TIMESTAMP  FUNCTION\n%s",
+        rows);
+    write_text("fuzz_trace", "ftrace", text);
+    snprintf(text, sizeof text,
+             "<!DOCTYPE html>\n<script class=\"trace-data\">\n#           TASK-PID   CPU#  ||||    "
+             "TIMESTAMP  FUNCTION\n%s</script>\n",
+             rows);
+    write_text("fuzz_trace", "page", text);
+    write_text("fuzz_trace", "perfetto",
+               "{\n  \"displayTimeUnit\": \"ns\",\n  \"traceEvents\": [\n"
+               "    {\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": 2, \"dur\": 3.5,\n"
+               "     \"name\": \"[NN_LR_PP]model\"},\n"
+               "    {\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": 1, \"dur\": 9,\n"
+               "     \"name\": \"[NN_LA_PP]build\"}\n  ]\n}\n");
+}
+
 void seeds_of_files(void)
 {
     static const char *const devices[] = { "cpu", "gpu", "dsp" };
@@ -47,6 +86,7 @@ void seeds_of_files(void)
         "\n"
         "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5.0}\n"
         "]\n");
+    write_traces();
 }
 
 /* ---- output of a child: fuzz_child.c */

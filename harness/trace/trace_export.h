@@ -1,0 +1,14 @@
+/* Writes traces as text of ftrace, which parse_systrace, systrace's and Perfetto's viewers read. */
+#ifndef HARNESS_TRACE_EXPORT_H
+#define HARNESS_TRACE_EXPORT_H
+
+#include <stdio.h>
+
+#include "harness/trace/trace_sections.h"
+
+/* Writes the sections of NNAPI, of all threads in the order of time.  Sections that are not counted
+ * are left out, as are those without an end.  Marks without duration, by whose names parse_systrace
+ * finds executions and drivers' processes, are added where the trace has none. */
+int trace_export(struct trace_sections *s, FILE *to, struct why *w);
+
+#endif
