@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct why *w)
-{
-    return why_no_memory_for(w, "a trace");
-}
-
 /* ---- threads */
 
 struct trace_thread_events *trace_file_thread(struct trace_file *f, int64_t process, int64_t thread)
@@ -54,7 +49,7 @@ static int put_event(struct trace_thread_events *t, const struct trace_event_rea
         trace_room_for(t->event, t->n_events, &t->event_room, sizeof *t->event);
 
     if (!more)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     t->event = more;
     t->event[t->n_events++] = *event;
     return 0;
@@ -66,7 +61,7 @@ int trace_file_event(struct trace_file *f, struct trace_thread_events *t, double
     const char *copy = mark ? arena_strdup(f->events->arena, mark) : NULL;
 
     if (mark && !copy)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     return put_event(t, &(struct trace_event_read){ .ms = ms, .mark = copy, .line = f->line }, w);
 }
 
@@ -80,7 +75,7 @@ int trace_file_slice(struct trace_file *f, struct trace_thread_events *t, double
     if (more)
         t->slice = more;
     if (!more || !copy)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     t->slice[t->n_slices++] = (struct trace_slice){ begin, end, copy, f->line };
     return 0;
 }
@@ -154,7 +149,7 @@ int trace_events_unfold(struct trace_thread_events *t, struct why *w)
     if (!t->n_slices)
         return 0;
     if (!(m.open = malloc(t->n_slices * sizeof(const struct trace_slice *))))
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     t->event = NULL;
     t->n_events = t->event_room = 0;
     qsort(t->slice, t->n_slices, sizeof *t->slice, outer_first);
@@ -199,10 +194,10 @@ static int read_any(struct trace_file *f, struct why *w)
 int trace_events_read(struct trace_events *e, const char *path, struct why *w)
 {
     if (!e->arena && !(e->arena = arena_new(0)))
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     struct trace_file f = { .events = e, .path = arena_strdup(e->arena, path), .line = 1 };
     if (!f.path)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     if (!(f.from = fopen(path, "r")))
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
     int rc = read_any(&f, w);

@@ -221,6 +221,7 @@ int trace_moves_make(struct trace_sections *s, struct trace_thread *t, struct wh
         t->section[i]->is_detail = is_detail(t->section[i]);
         TRY(check_nesting(s, t, t->section[i], w));
     }
-    qsort(t->section, t->n, sizeof(struct section *), in_order);
+    if (t->n)
+        qsort(t->section, t->n, sizeof(struct section *), in_order);
     return 0;
 }

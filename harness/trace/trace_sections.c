@@ -12,11 +12,6 @@ struct open_stack {
     size_t n, room;
 };
 
-static int no_memory(struct why *w)
-{
-    return why_no_memory_for(w, "a trace");
-}
-
 /* ---- processes and threads */
 
 struct trace_process *trace_sections_process(struct trace_sections *s, int64_t process)
@@ -68,7 +63,7 @@ static int note_process(struct trace_sections *s, const struct trace_thread_even
     struct trace_process *p = trace_sections_process(s, t->process);
 
     if (!p)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     p->serves |= has_mark(t, s->is_public ? is_publicly_served : trace_mark_is_served);
     return 0;
 }
@@ -80,7 +75,7 @@ static int push(struct open_stack *o, struct section *x, struct why *w)
     struct section **section = trace_room_for(o->section, o->n, &o->room, sizeof(struct section *));
 
     if (!section)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     o->section = section;
     o->section[o->n++] = x;
     return 0;
@@ -91,7 +86,7 @@ int trace_thread_add(struct trace_thread *t, struct section *x, struct why *w)
     struct section **section = trace_room_for(t->section, t->n, &t->room, sizeof(struct section *));
 
     if (!section)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     t->section = section;
     t->section[t->n++] = x;
     return 0;
@@ -102,7 +97,7 @@ static int add_notification(struct trace_thread *t, double ms, struct why *w)
     double *notified = trace_room_for(t->notified, t->n_notified, &t->notified_room, sizeof ms);
 
     if (!notified)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     t->notified = notified;
     t->notified[t->n_notified++] = ms;
     return 0;
@@ -147,7 +142,7 @@ static int begin(struct trace_sections *s, struct trace_thread *t, struct open_s
     if (mark.phase == TRACE_PU && !parent)
         return push(o, NULL, w);
     if (!(x = arena_alloc(s->arena, 1, sizeof *x)))
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     *x = (struct section){ .parent = parent,
                            .begin = e->ms,
                            .end = -1,
@@ -185,7 +180,7 @@ static int keep_complete(struct trace_sections *s, struct trace_thread *t, struc
         t->n_open += t->section[i]->end < 0;
     t->open = arena_alloc(s->arena, t->n_open + 1, sizeof(struct section *));
     if (!t->open)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     t->n_open = 0;
     for (size_t i = 0; i < t->n; i++)
         if (t->section[i]->end < 0)
@@ -228,7 +223,7 @@ static int add_thread(struct trace_sections *s, const struct trace_thread_events
     struct trace_thread *t = arena_alloc(s->arena, 1, sizeof *t), **at = &s->threads;
 
     if (!t)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     *t = (struct trace_thread){
         .events = from, .file = from->file, .process = from->process, .thread = from->thread
     };
@@ -244,7 +239,7 @@ static int add_thread(struct trace_sections *s, const struct trace_thread_events
 int trace_sections_read(struct trace_sections *s, const char *path, struct why *w)
 {
     if (!s->arena && !(s->arena = arena_new(0)))
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     s->path = path;
     return trace_events_read(&s->events, path, w);
 }
