@@ -156,10 +156,13 @@ const struct command command_table[] = {
     { "trace", CMD_TRACE, "FILE...", "print where the time of a trace is spent",
       "Reads traces and prints for each run the time of each layer in each phase: without the\n"
       "layers below it (self-time), or with them (--total-times). A FILE is what --trace or\n"
-      "HALCYON_TRACE wrote, Chrome's JSON of others (Perfetto exports it), or ftrace's text, also in\n"
+      "HALCYON_TRACE wrote, Chrome's JSON of others (Perfetto exports it), or ftrace's text, also "
+      "in\n"
       "a page of systrace; several are of one moment: a command and the services that it used. A\n"
-      "run is a section [NN_LA_PO], such as a case on a target; without any, the whole trace. Runs\n"
-      "in which a process died are left out, wrongly nested sections rejected. Time in a service is\n"
+      "run is a section [NN_LA_PO], such as a case on a target; without any, the whole trace. "
+      "Runs\n"
+      "in which a process died are left out, wrongly nested sections rejected. Time in a service "
+      "is\n"
       "counted for every run that was active then: use -j 1 to keep runs apart.",
       cmd_trace, VALUE_FILE },
     { "report", CMD_REPORT, "[-o DIR] [--text] [--markdown] [--junit FILE] [--db FILE] [--run N]",
