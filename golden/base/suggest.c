@@ -6,16 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 64 }; /* letters of a name; longer ones are never near */
+enum { LONGEST = 256 }; /* letters of a name; longer ones are never near */
+
+static bool is_separator(char c)
+{
+    return c == '_' || c == '-' || c == ' ';
+}
 
 static bool same(char a, char b)
 {
-    return tolower((unsigned char) a) == tolower((unsigned char) b);
+    return tolower((unsigned char) a) == tolower((unsigned char) b) ||
+           (is_separator(a) && is_separator(b));
 }
 
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/* One number is not another one misspelt. */
+static size_t replacing(char a, char b)
+{
+    return same(a, b) ? 0 : isdigit((unsigned char) a) && isdigit((unsigned char) b) ? 2 : 1;
 }
 
 /* Edit distance with transpositions of neighbours (optimal string alignment): row[i][j] is that of
@@ -35,7 +47,7 @@ static size_t edit_distance(const char *a, const char *b)
                 continue;
             }
             row[j] = least(above[j] + 1, row[j - 1] + 1);
-            row[j] = least(row[j], above[j - 1] + !same(a[i - 1], b[j - 1]));
+            row[j] = least(row[j], above[j - 1] + replacing(a[i - 1], b[j - 1]));
             if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
                 row[j] = least(row[j], second[j - 2] + 1);
         }
@@ -43,15 +55,45 @@ static size_t edit_distance(const char *a, const char *b)
     return rows[n % 3][m];
 }
 
+/* Whether the n letters of word are those at the same place of name. */
+static bool are_at(const char *word, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!name[i] || !same(word[i], name[i]))
+            return false;
+    return true;
+}
+
+/* Whether the word is the first or the last part of the name: CONV of CONV_2D, FLOAT32 of
+ * TENSOR_FLOAT32. */
+static bool is_part(const char *word, const char *name)
+{
+    enum { SHORTEST = 3 };
+    size_t n = strlen(word), m = strlen(name);
+
+    return n >= SHORTEST && m > n + 1 &&
+           ((is_separator(name[n]) && are_at(word, n, name)) ||
+            (is_separator(name[m - n - 1]) && are_at(word, n, name + m - n)));
+}
+
+static size_t most_edits(const char *word)
+{
+    size_t n = strlen(word);
+
+    return least(1 + (n ? n - 1 : 0) / 4, 3);
+}
+
 struct suggestion suggest_for(const char *word)
 {
-    return (struct suggestion){ .word = word, .distance = 1 + least(1 + strlen(word) / 4, 3) };
+    return (struct suggestion){ .word = word, .distance = 1 + most_edits(word) };
 }
 
 void suggest_candidate(struct suggestion *s, const char *name)
 {
     size_t distance = edit_distance(s->word, name);
 
+    if (distance > most_edits(s->word) && is_part(s->word, name))
+        distance = most_edits(s->word);
     if (distance >= s->distance)
         return;
     s->name = name;

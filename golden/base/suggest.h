@@ -22,9 +22,11 @@ struct suggestion {
 /* word must outlive the suggestion, as must the candidates. */
 struct suggestion suggest_for(const char *word);
 
-/* Considers one allowed name.  It is near when min(3, 1 + length of the word / 4) edits suffice to
- * turn one into the other: inserting, removing or replacing a letter, or swapping two neighbours.
- * Upper and lower case count as the same.  Of equally near names the first is kept. */
+/* Considers one allowed name.  It is near when min(3, 1 + (length of the word - 1) / 4) edits
+ * suffice to turn one into the other: inserting, removing or replacing a letter, or swapping two
+ * neighbours; or when the word is its first or last part.  Upper and lower case count as the same,
+ * as do '-', '_' and a blank; replacing a digit by another one counts twice.  Of equally near names
+ * the first is kept. */
 void suggest_candidate(struct suggestion *s, const char *name);
 
 /* "; did you mean PREFIXname?", or "" when no candidate is near.  Returns text. */

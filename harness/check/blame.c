@@ -390,6 +390,30 @@ const char *blamed_operation(const struct blamed *b, const char *writer)
     return b->count ? b->name : writer;
 }
 
+size_t failure_kind(const char *operation, const char *type, bool must_fail,
+                    char ret_text[FAILURE_KIND])
+{
+    size_t n = 0;
+
+    for (const char *at = operation; *at && n + 64 < FAILURE_KIND; at++)
+        if (*at == '(') /* "CONV_2D (3)": the index */
+            at += strcspn(at, ")") - (strchr(at, ')') ? 0 : 1);
+        else
+            ret_text[n++] = *at;
+    snprintf(ret_text + n, FAILURE_KIND - n, " %.40s%s", type, must_fail ? " must fail" : "");
+    return n;
+}
+
+char *failure_kind_of(const struct check_result *r, char ret_text[FAILURE_KIND])
+{
+    const struct blamed *b = &r->blamed;
+    bool must_fail = strncmp(b->why, "must fail: ", strlen("must fail: ")) == 0;
+
+    failure_kind(blamed_operation(b, r->operation), b->count ? b->type : r->type, must_fail,
+                 ret_text);
+    return ret_text;
+}
+
 char *blamed_text(const struct blamed *b, char *ret_text, size_t size)
 {
     char where[32] = "";

@@ -58,4 +58,13 @@ char *blamed_text(const struct blamed *b, char *ret_text, size_t size);
  * that of the worst output (may be NULL). */
 const char *blamed_operation(const struct blamed *b, const char *writer);
 
+enum { FAILURE_KIND = 320 };
+/* The kind of a failure, besides its target and verdict: the operations by which it is classified,
+ * without their indexes, and the type: "CONV_2D TENSOR_FLOAT32".  must_fail: the execution had to
+ * fail, by an operation that is known.  Returns the length of the operations. */
+size_t failure_kind(const char *operation, const char *type, bool must_fail,
+                    char ret_text[FAILURE_KIND]);
+/* That of a result.  Returns ret_text. */
+char *failure_kind_of(const struct check_result *r, char ret_text[FAILURE_KIND]);
+
 #endif

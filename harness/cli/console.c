@@ -11,6 +11,8 @@
 #include "golden/base/text_escape.h"
 #include "harness/check/blame.h"
 #include "harness/check/json_value.h"
+#include "harness/cli/colour.h"
+#include "harness/cli/screen.h"
 #include "sim/hal/hal_convert.h"
 
 double console_now(void)
@@ -18,62 +20,39 @@ double console_now(void)
     return (double) clock_steady_ns() * 1e-9;
 }
 
-struct console console_start(bool json, int verbosity, uint64_t n_cases)
+struct console console_start(const struct options *o, uint64_t n_cases)
 {
-    return (struct console){ .json = json,
-                             .terminal = isatty(STDERR_FILENO) == 1,
-                             .verbosity = verbosity,
-                             .n_cases = n_cases,
-                             .begun = console_now() };
+    return (struct console){ .json = o->json,
+                             .shares_screen = isatty(STDOUT_FILENO) == 1,
+                             .verbosity = o->verbosity,
+                             .progress = progress_start(o, n_cases) };
 }
 
-/* ---- the bar */
-
-void console_clear(struct console *c)
+void console_begin_print(const struct console *c)
 {
-    if (c->bar_shown)
-        fputs("\r\033[K", stderr);
-    c->bar_shown = false;
+    if (c->shares_screen)
+        screen_clear();
 }
 
-static void print_state(const struct console *c, uint64_t done, double seconds)
+/* With -v there may be thousands of lines a second, which the next tick shows the progress below.
+ */
+void console_end_print(struct console *c)
 {
-    double rate = (double) done / seconds;
-    if (c->failures)
-        fprintf(stderr, "  %llu not conforming", (unsigned long long) c->failures);
-    if (done)
-        fprintf(stderr, "  %.0f/s, %.0f s left", rate, (double) (c->n_cases - done) / rate);
-}
-
-static void draw_bar(struct console *c, uint64_t done, double seconds)
-{
-    enum { WIDTH = 30 };
-    char bar[WIDTH + 1];
-    size_t full = (size_t) ((double) done / (double) c->n_cases * WIDTH);
-    memset(bar, '.', WIDTH);
-    memset(bar, '#', full > WIDTH ? WIDTH : full);
-    bar[WIDTH] = 0;
-    fprintf(stderr, "\r\033[K[%s] %llu/%llu", bar, (unsigned long long) done,
-            (unsigned long long) c->n_cases);
-    print_state(c, done, seconds);
-    fflush(stderr);
-    c->bar_shown = true;
-}
-
-void console_progress(struct console *c, uint64_t done)
-{
-    uint64_t ms = (uint64_t) ((console_now() - c->begun) * 1e3);
-    if (c->verbosity < 0 || !c->n_cases || ms < c->drawn_ms + (c->terminal ? 100 : 60000))
+    if (!c->shares_screen)
         return;
-    c->drawn_ms = ms;
-    if (c->terminal) {
-        draw_bar(c, done, (double) ms * 1e-3);
-        return;
-    }
-    fprintf(stderr, "progress: %llu of %llu cases", (unsigned long long) done,
-            (unsigned long long) c->n_cases);
-    print_state(c, done, (double) ms * 1e-3);
-    putc('\n', stderr);
+    fflush(stdout);
+    if (c->verbosity < 1)
+        progress_again(&c->progress);
+}
+
+void console_progress(struct console *c, uint64_t done, const struct totals *totals,
+                      uint32_t n_targets)
+{
+    uint64_t n[VERDICT_COUNT] = { 0 };
+    for (uint32_t t = 0; t < n_targets; t++)
+        for (int v = 0; v < VERDICT_COUNT; v++)
+            n[v] += totals[t].n[v];
+    progress_show(&c->progress, done, n);
 }
 
 /* ---- JSON */
@@ -225,28 +204,11 @@ static void print_titled(const char *title, const char *text, int most)
     print_some_lines(text, most);
 }
 
-void console_verdict(struct console *c, const char *name, const char *target,
-                     const struct check_result *r, const struct verdict_texts *texts)
+static void print_verdict(const struct console *c, const char *name, const char *target,
+                          const struct check_result *r, const struct verdict_texts *texts)
 {
-    enum { MOST_PRINTED = 10, MOST_BACKTRACE = 40, MOST_FAILURES = 1000 };
-    bool conforming = verdict_conforming(r->verdict);
-    c->failures += !conforming;
-    c->losses += r->lost;
-    if (c->json) {
-        console_json_line(console_verdict_json(name, target, r, texts));
-        return;
-    }
-    if (c->verbosity < 0 || (c->verbosity < 1 && (conforming || c->failures > MOST_FAILURES + 1)))
-        return;
-    console_clear(c);
-    if (c->verbosity < 1 && c->failures > MOST_FAILURES) {
-        printf("... more than the limit of %d verdicts that do not conform; -v prints the others, "
-               "too, "
-               "the results database and --json have them\n",
-               MOST_FAILURES);
-        return;
-    }
-    printf("%-11s ", verdict_name[r->verdict]);
+    enum { MOST_PRINTED = 10, MOST_BACKTRACE = 40 };
+    colour_print_verdict(r->verdict, verdict_name[r->verdict], 12);
     text_put(stdout, TEXT_TERMINAL, name, 0);
     fputs("  ", stdout);
     text_put(stdout, TEXT_TERMINAL, target, 0);
@@ -268,6 +230,32 @@ void console_verdict(struct console *c, const char *name, const char *target,
     print_titled("backtrace", texts->backtrace, MOST_BACKTRACE);
     if (texts->replay)
         printf("    %s\n", texts->replay);
+}
+
+void console_verdict(struct console *c, const char *name, const char *target,
+                     const struct check_result *r, const struct verdict_texts *texts)
+{
+    enum { MOST_FAILURES = 1000 };
+    const bool conforming = verdict_conforming(r->verdict);
+    const uint64_t failures = c->progress.failures + !conforming;
+    if (!conforming) {
+        char what[FAILURE_KIND];
+        progress_failure(&c->progress, target, r->verdict, failure_kind_of(r, what), texts->replay);
+    }
+    c->losses += r->lost;
+    if (!c->json &&
+        (c->verbosity < 0 || (c->verbosity < 1 && (conforming || failures > MOST_FAILURES + 1))))
+        return;
+    console_begin_print(c);
+    if (c->json)
+        console_json_line(console_verdict_json(name, target, r, texts));
+    else if (c->verbosity < 1 && failures > MOST_FAILURES)
+        printf("... more than the limit of %d verdicts that do not conform; -v prints the others, "
+               "too, the results database and --json have them\n",
+               MOST_FAILURES);
+    else
+        print_verdict(c, name, target, r, texts);
+    console_end_print(c);
 }
 
 /* ---- the end */
@@ -475,7 +463,6 @@ void console_summary(struct console *c, const struct summary *s)
             all.n[v] += s->totals[t].n[v];
     for (uint32_t t = 0; t < s->n_targets; t++)
         all.compared += s->totals[t].compared;
-    console_clear(c);
     if (c->json) {
         summary_json(s, &all);
         return;
@@ -483,7 +470,7 @@ void console_summary(struct console *c, const struct summary *s)
     uint64_t bad = 0;
     for (int v = 0; v < VERDICT_COUNT; v++)
         bad += verdict_conforming((enum verdict) v) ? 0 : all.n[v];
-    if (c->failures && c->verbosity >= 0)
+    if (c->progress.failures && c->verbosity >= 0)
         putchar('\n');
     print_table(s, &all);
     printf("%llu case%s in %.1f s: ", (unsigned long long) s->n_cases, s->n_cases == 1 ? "" : "s",

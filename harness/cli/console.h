@@ -1,5 +1,5 @@
 /* Output of a campaign: failures with their explanations, or JSON lines, on stdout; progress on
- * stderr: a bar where that is a terminal, else a line a minute. */
+ * stderr (harness/cli/progress.h). */
 #ifndef HARNESS_CONSOLE_H
 #define HARNESS_CONSOLE_H
 
@@ -10,6 +10,7 @@
 #include "harness/check/cases.h"
 #include "harness/check/check.h"
 #include "harness/cli/options.h"
+#include "harness/cli/progress.h"
 
 struct totals {
     uint64_t n[VERDICT_COUNT];
@@ -17,16 +18,14 @@ struct totals {
 };
 
 struct console {
-    bool json, terminal, bar_shown, details;
+    bool json;
+    bool shares_screen; /* stdout is a terminal: what is printed there goes above the progress */
     int verbosity;
-    uint64_t n_cases;
-    uint64_t failures; /* verdicts that are not conforming */
-    uint64_t losses;   /* verdicts on models that lost something in conversion */
-    double begun;      /* seconds, monotonic */
-    uint64_t drawn_ms; /* when progress was last shown, since begun */
+    uint64_t losses; /* verdicts on models that lost something in conversion */
+    struct progress progress;
 };
 
-struct console console_start(bool json, int verbosity, uint64_t n_cases);
+struct console console_start(const struct options *o, uint64_t n_cases);
 
 /* What belongs to a verdict; NULL: none. */
 struct verdict_texts {
@@ -44,11 +43,12 @@ struct json_t *console_verdict_json(const char *name, const char *target,
                                     const struct verdict_texts *texts);
 /* Prints an object as a line on stdout, and frees it. */
 void console_json_line(struct json_t *object);
-/* Shows the progress with `done` complete cases: the bar at most ten times a second, a line once a
- * minute; nothing when quiet. */
-void console_progress(struct console *c, uint64_t done);
-/* Erases the bar, so that other text can be printed. */
-void console_clear(struct console *c);
+/* Before and after something is printed on stdout while the campaign runs. */
+void console_begin_print(const struct console *c);
+void console_end_print(struct console *c);
+/* Shows the progress, with `done` complete cases; nothing when quiet. */
+void console_progress(struct console *c, uint64_t done, const struct totals *totals,
+                      uint32_t n_targets);
 
 /* Something about a target that belongs to no single case. */
 struct target_note {

@@ -11,9 +11,9 @@
 
 #include "golden/base/logging.h"
 #include "golden/base/text_escape.h"
+#include "harness/cli/screen.h"
 
 static int output = -1;
-static bool on_terminal; /* erase the progress bar first */
 static const char *filter;
 
 /* Writes a line with one write(), so that lines of several processes do not mix. */
@@ -31,15 +31,15 @@ static void print(enum log_level level, const char *tag, const char *text, void 
         return;
     clock_gettime(CLOCK_REALTIME, &t);
     localtime_r(&t.tv_sec, &date);
-    int n = snprintf(line, sizeof line, "%s%02d-%02d %02d:%02d:%02d.%03d %5d %5d %c %s: %s\n",
-                     on_terminal ? "\r\033[K" : "", date.tm_mon + 1, date.tm_mday, date.tm_hour,
-                     date.tm_min, date.tm_sec, (int) (t.tv_nsec / 1000000), (int) getpid(),
-                     (int) gettid(), log_level_letter[level], tag, escaped);
+    int n = snprintf(line, sizeof line, "%02d-%02d %02d:%02d:%02d.%03d %5d %5d %c %s: %s\n",
+                     date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec,
+                     (int) (t.tv_nsec / 1000000), (int) getpid(), (int) gettid(),
+                     log_level_letter[level], tag, escaped);
     free(escaped);
     if (n >= (int) sizeof line)
         memcpy(line + sizeof line - sizeof cut_off, cut_off, sizeof cut_off);
-    ssize_t written = n > 0 ? write(output, line, strlen(line)) : 0;
-    (void) written; /* errors of the log are ignored */
+    if (n > 0)
+        screen_print(output, line, strlen(line));
 }
 
 void logcat_start(const char *setting)
@@ -49,7 +49,6 @@ void logcat_start(const char *setting)
 
     filter = getenv("ANDROID_LOG_TAGS");
     output = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    on_terminal = isatty(output) == 1;
     if (output < 0)
         return;
     log_set_sink(print, NULL);

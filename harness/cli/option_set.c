@@ -6,6 +6,8 @@
 
 #include "golden/base/logging.h"
 #include "golden/base/parse_number.h"
+#include "golden/base/suggest.h"
+#include "harness/cli/colour.h"
 #include "harness/cli/option_table.h"
 #include "sim/hal/hal_convert.h"
 
@@ -27,24 +29,29 @@ static int parse_part(const char *text, uint64_t most, uint64_t *ret_i, uint64_t
 
 /* ---- words of a closed list */
 
-static bool has_word(enum value_kind kind, const char *text)
+/* The place of a word in its list; -1: it is not in it. */
+static int word_index(enum value_kind kind, const char *text)
 {
     for (int i = 0; value_word(kind, i); i++)
         if (!strcmp(text, value_word(kind, i)))
-            return true;
-    return false;
+            return i;
+    return -1;
 }
 
 static int refuse_word(enum value_kind kind, const char *text, struct why *w)
 {
-    char list[128] = "";
-    for (int i = 0; value_word(kind, i); i++)
+    char list[128] = "", near[SUGGEST_TEXT];
+    struct suggestion s = suggest_for(text);
+    for (int i = 0; value_word(kind, i); i++) {
+        suggest_candidate(&s, value_word(kind, i));
         text_append(list, sizeof list, "%s%s",
                     !i                        ? ""
                     : value_word(kind, i + 1) ? ", "
                                               : " or ",
                     value_word(kind, i));
-    return why_fail(w, WHY_INVALID, "expected %s, found '%s'", list, text);
+    }
+    return why_fail(w, WHY_INVALID, "expected %s, found '%s'%s", list, text,
+                    suggest_text(&s, "", near));
 }
 
 /* ---- one function per option */
@@ -185,12 +192,11 @@ int option_set_threshold(struct options *o, const char *value, struct why *w)
 
 int option_set_judge(struct options *o, const char *value, struct why *w)
 {
-    for (int i = JUDGE_CTS; i <= JUDGE_BOUND; i++)
-        if (!strcmp(value, judge_name[i])) {
-            o->judge = (enum judge_kind) i;
-            return 0;
-        }
-    return refuse_word(VALUE_JUDGE, value, w);
+    int i = word_index(VALUE_JUDGE, value);
+    if (i < 0)
+        return refuse_word(VALUE_JUDGE, value, w);
+    o->judge = (enum judge_kind)(JUDGE_CTS + i);
+    return 0;
 }
 
 /* A whole number and one of the units; scale[i]: what units[i] stands for. */
@@ -290,12 +296,21 @@ int option_set_failed(struct options *o, const char *value, struct why *w)
 
 int option_set_isolate(struct options *o, const char *value, struct why *w)
 {
-    for (int i = 0; value_word(VALUE_ISOLATION, i); i++)
-        if (!strcmp(value, value_word(VALUE_ISOLATION, i))) {
-            o->isolate = (enum isolation) i;
-            return 0;
-        }
-    return refuse_word(VALUE_ISOLATION, value, w);
+    int i = word_index(VALUE_ISOLATION, value);
+    if (i < 0)
+        return refuse_word(VALUE_ISOLATION, value, w);
+    o->isolate = (enum isolation) i;
+    return 0;
+}
+
+int option_set_color(struct options *o, const char *value, struct why *w)
+{
+    int i = word_index(VALUE_COLOUR, value);
+    (void) o;
+    if (i < 0)
+        return refuse_word(VALUE_COLOUR, value, w);
+    colour_choose((enum colour_when) i);
+    return 0;
 }
 
 int option_set_quiet(struct options *o, const char *value, struct why *w)
@@ -373,29 +388,28 @@ int option_set_values(struct options *o, const char *value, struct why *w)
 int option_set_format(struct options *o, const char *value, struct why *w)
 {
     o->format = value;
-    return has_word(VALUE_FORMAT, value) ? 0 : refuse_word(VALUE_FORMAT, value, w);
+    return word_index(VALUE_FORMAT, value) >= 0 ? 0 : refuse_word(VALUE_FORMAT, value, w);
 }
 
 int option_set_style(struct options *o, const char *value, struct why *w)
 {
     o->style = value;
-    return has_word(VALUE_STYLE, value) ? 0 : refuse_word(VALUE_STYLE, value, w);
+    return word_index(VALUE_STYLE, value) >= 0 ? 0 : refuse_word(VALUE_STYLE, value, w);
 }
 
 int option_set_preference(struct options *o, const char *value, struct why *w)
 {
-    for (int i = 0; value_word(VALUE_PREFERENCE, i); i++)
-        if (!strcmp(value, value_word(VALUE_PREFERENCE, i))) {
-            o->preference = i;
-            return 0;
-        }
-    return refuse_word(VALUE_PREFERENCE, value, w);
+    int i = word_index(VALUE_PREFERENCE, value);
+    if (i < 0)
+        return refuse_word(VALUE_PREFERENCE, value, w);
+    o->preference = i;
+    return 0;
 }
 
 int option_set_shell(struct options *o, const char *value, struct why *w)
 {
     o->shell = value;
-    return has_word(VALUE_SHELL, value) ? 0 : refuse_word(VALUE_SHELL, value, w);
+    return word_index(VALUE_SHELL, value) >= 0 ? 0 : refuse_word(VALUE_SHELL, value, w);
 }
 
 int option_set_listen(struct options *o, const char *value, struct why *w)

@@ -271,6 +271,9 @@ const struct option_row option_table[] = {
       "print every case (conform: every rule; devices: also supported operations; campaign: with "
       "--dry-run every shard)",
       option_set_verbose },
+    { "color", 0, "WHEN", CMD_CAMPAIGN | CMD_REPLAY,
+      "colour verdicts: auto (default: on a terminal, unless NO_COLOR is set), always or never",
+      option_set_color, .value = VALUE_COLOUR },
     { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK,
       "allow vendor extensions only to the packages and binaries listed there", MEMBER(allowlist),
       .value = VALUE_FILE },

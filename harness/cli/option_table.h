@@ -56,6 +56,7 @@ int option_set_from(struct options *o, const char *value, struct why *w);
 int option_set_list(struct options *o, const char *value, struct why *w);
 int option_set_failed(struct options *o, const char *value, struct why *w);
 int option_set_isolate(struct options *o, const char *value, struct why *w);
+int option_set_color(struct options *o, const char *value, struct why *w);
 int option_set_quiet(struct options *o, const char *value, struct why *w);
 int option_set_verbose(struct options *o, const char *value, struct why *w);
 int option_set_seed(struct options *o, const char *value, struct why *w);

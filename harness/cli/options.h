@@ -154,6 +154,7 @@ enum value_kind {
     VALUE_STYLE,
     VALUE_PREFERENCE,
     VALUE_SHELL,
+    VALUE_COLOUR,    /* when colours are used */
     VALUE_DB_ACTION, /* what halcyon db does */
     VALUE_COMMAND,   /* a name in command_table */
     VALUE_KINDS

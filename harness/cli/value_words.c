@@ -12,6 +12,8 @@ static const char *const styles[] = { "halcyon", "android", NULL };
 /* By PreferenceCode. */
 static const char *const preferences[] = { "low-power", "fast", "sustained", NULL };
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
+/* In the order of enum colour_when. */
+static const char *const colours[] = { "auto", "always", "never", NULL };
 static const char *const tags[] = { "all",
 #define TAG(name, text) text,
                                     VLOG_TAGS(TAG)
@@ -59,6 +61,7 @@ const char *value_word(enum value_kind kind, int i)
     case VALUE_STYLE: return styles[i];
     case VALUE_PREFERENCE: return preferences[i];
     case VALUE_SHELL: return shells[i];
+    case VALUE_COLOUR: return colours[i];
     case VALUE_ANY:
     case VALUE_FILE:
     case VALUE_COMMAND:

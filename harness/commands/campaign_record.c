@@ -340,7 +340,7 @@ int campaign_show_recorded(struct campaign *c, const struct chosen_cases *chosen
 {
     const struct options *o = c->options;
     struct recorded_filter filter = { .run = results_run(c->results) };
-    c->console = console_start(o->json, o->verbosity, 0);
+    c->console = console_start(o, 0);
     c->n_planned = campaign_shard(o, c->cases->n);
     c->n_items = c->done = 0;
     fprintf(stderr, "halcyon %s: %s: is complete, with the key %s; nothing is run\n", o->command,

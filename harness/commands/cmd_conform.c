@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "harness/check/buffer.h"
+#include "harness/cli/screen.h"
 #include "harness/commands/campaign_record.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/conform_print.h"
@@ -68,7 +69,12 @@ static int add_verdict(struct conform_command *k, const struct conform_item *i,
     struct check_result *r = &f->result;
 
     TRY(campaign_add_verdict(&k->c, i->ordinal, i->target, i->rule->suite, r, &f->texts, w));
-    k->c.console.failures += !verdict_conforming(r->verdict);
+    if (!verdict_conforming(r->verdict)) {
+        char rule[CASE_NAME];
+        snprintf(rule, sizeof rule, "%s/%s", i->rule->suite, i->rule->name);
+        progress_failure(&k->c.console.progress, k->o->target[i->target], r->verdict, rule,
+                         f->texts.replay);
+    }
     conform_totals_count(k->totals, i->target, i->rule->suite, r->verdict, r->checked);
     return 0;
 }
@@ -97,12 +103,13 @@ static void print_verdict(struct conform_command *k, const struct conform_item *
     char name[CASE_NAME];
 
     cases_name(&k->rules, item->ordinal, name);
-    console_clear(&k->c.console);
+    console_begin_print(&k->c.console);
     if (k->o->json)
         console_json_line(console_verdict_json(name, uri, &f->result, &f->texts));
     else if (found || k->o->verbosity > 0)
         conform_print_item(item, uri, &f->result, f->texts.replay);
     fflush(stdout);
+    console_end_print(&k->c.console);
 }
 
 static int each_item(const struct conform_item *item, void *user, struct why *w)
@@ -207,12 +214,12 @@ static int run_items(struct conform_command *k, struct why *w)
     conform_seed = k->o->seed;
     conform_stress_seconds = k->o->stress;
     k->options.stop = campaign_catch_signals();
-    k->c.console = console_start(k->o->json, k->o->verbosity, k->c.n_items);
+    k->c.console = console_start(k->o, k->c.n_items);
     TRY(campaign_begin_isolation(&k->c, w));
     TRY(skip_items(k, w));
     conform_models_draw();
     int ended = conform_run(&k->options, &k->run, each_item, k, w);
-    console_clear(&k->c.console);
+    screen_clear();
     if (ended >= 0 && !k->o->json)
         conform_print_models();
     conform_models_free();

@@ -25,6 +25,7 @@ static const char *const kind_name[VALUE_KINDS] = {
     [VALUE_STYLE] = "style",
     [VALUE_PREFERENCE] = "preference",
     [VALUE_SHELL] = "shell",
+    [VALUE_COLOUR] = "colour",
     [VALUE_COMMAND] = "command",
 };
 

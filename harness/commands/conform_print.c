@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/cli/colour.h"
 #include "harness/conform/conform_models.h"
 #include "harness/conform_run/conform_cases.h"
 
@@ -102,7 +103,8 @@ static void print_lines(const char *text)
 void conform_print_item(const struct conform_item *item, const char *uri,
                         const struct check_result *r, const char *replay)
 {
-    printf("%s %s/%s on ", word_of(r->verdict), item->rule->suite, item->rule->name);
+    colour_print_verdict(r->verdict, word_of(r->verdict), 0);
+    printf(" %s/%s on ", item->rule->suite, item->rule->name);
     text_put(stdout, TEXT_TERMINAL, uri, 0);
     printf(" at HAL %s: %s\n", hal_version_name(item->version), item->rule->text);
     print_lines(r->why);

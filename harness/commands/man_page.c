@@ -7,6 +7,10 @@
 static const struct help_row environment[] = {
     { "HALCYON_VLOG", "log tags, used if --vlog is not given" },
     { "ANDROID_LOG_TAGS", "filter of log lines, in the format of logcat: TAG:PRIORITY ..." },
+    { "NO_COLOR", "not empty: no colours, unless --color always is given" },
+    { "CLICOLOR_FORCE", "not empty and not 0: colours also where the output is no terminal" },
+    { "CLICOLOR", "0: no colours" },
+    { "TERM", "dumb or empty: no colours, and progress is a line a minute" },
     { "HALCYON_GDB",
       "the debugger of --gdb, called as PATH -q -p PID; a name is looked up in PATH" },
     { "TMPDIR", "where each driver's process gets its scratch folder, and what is read of a server "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "golden/base/sandbox.h"
+#include "harness/cli/screen.h"
 #include "harness/run/campaign_internal.h"
 #include "harness/run/devices.h"
 #include "sim/isolation/host_process.h"
@@ -95,7 +96,7 @@ void campaign_set_fault(struct campaign *c, uint32_t target, const struct device
 int campaign_tick(void *user, struct why *w)
 {
     struct campaign *c = user;
-    console_progress(&c->console, c->done);
+    console_progress(&c->console, c->done, c->totals, c->n_targets);
     if (!c->results)
         return 0;
     TRY(results_heartbeat(c->results, w));
@@ -137,9 +138,9 @@ bool campaign_has_enough(void *user)
 {
     struct campaign *c = user;
     const struct options *o = c->options;
-    if (o->max_failures && c->console.failures >= o->max_failures)
+    if (o->max_failures && c->console.progress.failures >= o->max_failures)
         c->end = CAMPAIGN_FAILURES;
-    else if (o->duration && console_now() - c->console.begun >= (double) o->duration)
+    else if (o->duration && console_now() - c->console.progress.begun >= (double) o->duration)
         c->end = CAMPAIGN_TIME;
     return c->end != CAMPAIGN_COMPLETE;
 }
@@ -167,9 +168,9 @@ int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct w
     c->n_planned = campaign_shard(o, c->cases->n);
     if (!c->item)
         c->n_items = c->n_planned;
-    c->console = console_start(o->json, o->verbosity, c->n_items);
+    c->console = console_start(o, c->n_items);
     int r = worker_pool_run(&crew, &work, c->n_items, c, w);
-    console_clear(&c->console);
+    screen_clear();
     if (r >= 0)
         TRY(campaign_note_gains(c, w));
     if (c->results && results_commit(c->results, r < 0 ? NULL : w) < 0)

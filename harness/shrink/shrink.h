@@ -25,6 +25,8 @@ struct shrink_request {
     uint64_t executions;               /* the most that are made; 0: the default */
     double seconds;                    /* after which it ends at the latest; 0: the default */
     const volatile sig_atomic_t *stop; /* ends it when not 0; NULL: nothing does */
+    void (*tick)(void *user);          /* called before each execution; NULL: nothing is */
+    void *user;
 };
 
 enum shrink_end {

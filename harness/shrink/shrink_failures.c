@@ -1,18 +1,17 @@
 #include "harness/shrink/shrink_failures.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/check/blame.h"
+#include "harness/cli/screen.h"
 #include "harness/shrink/bucket.h"
-
-enum { KIND_TEXT = 320 };
 
 /* Failures of one target, verdict, operation and type. */
 struct kind {
-    char text[KIND_TEXT]; /* operation, without indexes, and type */
-    size_t n_operation;   /* length of the operation in it */
+    char text[FAILURE_KIND];
+    size_t n_operation; /* length of the operation in it */
     uint32_t target;
     enum verdict verdict;
     uint64_t ordinal; /* of the first one */
@@ -51,26 +50,13 @@ static void failures_done(struct failures *f)
 
 /* ---- sorting into kinds */
 
-/* Returns the length of the operation. */
-static size_t put_kind(const struct failure_row *row, char text[KIND_TEXT])
-{
-    size_t n = 0;
-    for (const char *at = row->operation; *at && n + 64 < KIND_TEXT; at++)
-        if (*at == '(') /* "CONV_2D (3)": the index */
-            at += strcspn(at, ")") - (strchr(at, ')') ? 0 : 1);
-        else
-            text[n++] = *at;
-    snprintf(text + n, KIND_TEXT - n, " %.40s%s", row->type, row->must_fail ? " must fail" : "");
-    return n;
-}
-
 /* NULL: out of memory. */
 static struct kind *find_kind(struct failures *f, const struct failure_row *row)
 {
     struct kind k = { .target = row->target,
                       .verdict = (enum verdict) row->verdict,
                       .ordinal = row->ordinal };
-    k.n_operation = put_kind(row, k.text);
+    k.n_operation = failure_kind(row->operation, row->type, row->must_fail, k.text);
     for (uint32_t i = 0; i < f->n_kinds; i++)
         if (f->kind[i].target == k.target && f->kind[i].verdict == k.verdict &&
             !strcmp(f->kind[i].text, k.text))
@@ -136,6 +122,13 @@ static int record(struct failures *f, struct kind *k, const struct shrunk *s,
     return failed;
 }
 
+/* Between two executions. */
+static void show_progress(void *user)
+{
+    struct campaign *c = user;
+    console_progress(&c->console, c->done, c->totals, c->n_targets);
+}
+
 /* A case that does not fail alone keeps its kind without a bucket. */
 static int shrink_kind(struct failures *f, struct kind *k, double seconds,
                        const volatile sig_atomic_t *stop, struct why *w)
@@ -153,7 +146,9 @@ static int shrink_kind(struct failures *f, struct kind *k, double seconds,
                                       .timeout = c->options->timeout,
                                       .executions = SHRINK_RUN_EXECUTIONS,
                                       .seconds = seconds,
-                                      .stop = stop };
+                                      .stop = stop,
+                                      .tick = show_progress,
+                                      .user = f->c };
     int failed = arena ? cases_get(c->cases, k->ordinal, arena, &e, w) : why_no_memory(w);
     if (!failed) {
         struct why why; /* of a case that cannot be shrunk */
@@ -190,16 +185,21 @@ static bool is_first_of_operation(const struct failures *f, uint32_t i)
  * operations tell most. */
 static int shrink_kinds(struct failures *f, const volatile sig_atomic_t *stop, struct why *w)
 {
+    struct progress *p = &f->c->console.progress;
     const double begun = console_now();
+    const uint32_t most = f->n_kinds < SHRINK_RUN_KINDS ? f->n_kinds : SHRINK_RUN_KINDS;
     uint32_t n = 0;
     for (uint32_t at = 0; at < 2 * f->n_kinds && n < SHRINK_RUN_KINDS && !*stop; at++) {
         const uint32_t i = at % f->n_kinds;
         const double left = SHRINK_RUN_TOTAL - (console_now() - begun);
         if (is_first_of_operation(f, i) != (at < f->n_kinds) || left <= 0)
             continue;
-        n++;
+        progress_shrinking(p, n++, most);
         TRY(shrink_kind(f, &f->kind[i], left < SHRINK_RUN_SECONDS ? left : SHRINK_RUN_SECONDS, stop,
                         w));
+        if (f->kind[i].bucket)
+            progress_bucket(p, f->c->target[f->kind[i].target], f->kind[i].verdict, f->kind[i].text,
+                            f->kind[i].bucket);
         TRY(results_heartbeat(f->c->results, w));
         TRY(results_commit(f->c->results, w));
     }
@@ -345,6 +345,7 @@ int shrink_failures(struct campaign *c, const volatile sig_atomic_t *stop, struc
     int failed = results_each_failure(c->results, take_failure, &f, w);
     if (!failed)
         failed = shrink_kinds(&f, stop, w);
+    screen_clear();
     if (!failed)
         failed = find_buckets(&f, w);
     if (!failed)

@@ -319,6 +319,8 @@ enum shrink_end trial_over(const struct trial *t)
     const struct shrink_request *r = t->request;
     uint64_t most = r->executions ? r->executions : SHRINK_EXECUTIONS_DEFAULT;
     double seconds = r->seconds > 0 ? r->seconds : SHRINK_SECONDS_DEFAULT;
+    if (r->tick)
+        r->tick(r->user);
     if (r->stop && *r->stop)
         return SHRINK_STOPPED;
     if (t->executions >= most)
