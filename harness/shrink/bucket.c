@@ -209,7 +209,9 @@ static bool have_one_cause(const struct bucket_member *m, uint32_t n, const stru
         !(x->code == y->code && is_wrong_throughout(x) && is_wrong_throughout(y)) &&
         !(is_for_all_types(x->code) && is_for_all_types(y->code)))
         return false;
-    return (more && less) || (x->code == y->code && (common || more || less));
+    if (x->code == y->code)
+        return common || more || less;
+    return (more && less) || ((more || less) && x->attributes.n && y->attributes.n);
 }
 
 static void join(struct bucket_member *m, uint32_t n, uint32_t a, uint32_t b)

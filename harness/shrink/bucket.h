@@ -27,12 +27,13 @@ struct bucket_member {
 /* Puts members into one bucket if they have the same target and (common hypotheses: of .matching)
  * - the same structure;
  * - or the same failure in operations that are computed alike (kin.h), of one kind of types, with
- *   the same attributes, or of the same operation with more of them; one of the hypotheses that
- *   match the shrunk cases matches both, or none matches one of them; and one element suffices for
- *   both operations or for neither, unless they have a common hypothesis.  Of different types: with
- *   the same shapes, where one element does not suffice, with a common hypothesis, if at least two
- *   operations fail in both, in one operation where one element suffices and no hypothesis matches,
- *   or in operations that only copy elements or run subgraphs;
+ *   the same attributes, or with one attribute and more of them, or of the same operation with more
+ *   of them; one of the hypotheses that match the shrunk cases matches both, or none matches one of
+ *   them; and one element suffices for both operations or for neither, unless they have a common
+ *   hypothesis.  Of different types: with the same shapes, where one element does not suffice, with
+ *   a common hypothesis, if at least two operations fail in both, in one operation where one
+ *   element suffices and no hypothesis matches, or in operations that only copy elements or run
+ *   subgraphs;
  * - or the same failure and a common hypothesis or attribute, that three kinds of operations have,
  *   or five operations of two kinds; a hypothesis of the shrunk case only (.possible) where none
  *   matches, that four kinds of operations have;
@@ -40,11 +41,11 @@ struct bucket_member {
  *   no hypothesis that matches;
  * - or failures that are not about values (a rule of the HAL that is broken): whatever they are, in
  *   one operation; the same one in operations that are computed alike, in several operations and
- * one of these alone, or in three kinds of operations, also with cases of several operations;
+ *   one of these alone, or in three kinds of operations, also with cases of several operations;
  * - or operations that are wrong together only: those that are computed alike, or five combinations
  *   of them;
- * - or a verdict that is not about values, if plain operations that have nothing to do with the
- * case fail as one of them does;
+ * - or a verdict that is not about values, if plain operations that have nothing to do with a case
+ *   fail as it does;
  * - or the same way of execution, other than the plain one, in which they fail: if any operation
  *   does in it, or operations of two kinds;
  * - or the same failure in six kinds of operations that share a bucket by these rules, and in an

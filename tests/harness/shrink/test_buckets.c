@@ -67,6 +67,19 @@ START_TEST(operations_computed_alike_share_one)
 }
 END_TEST
 
+START_TEST(operations_computed_alike_share_what_they_need)
+{
+    struct symptom *s;
+    add(OP_CONV_2D, "TENSOR_FLOAT32", "stride", NULL);
+    s = add(OP_GROUPED_CONV_2D, "TENSOR_FLOAT32", "nchw", NULL);
+    ck_assert_uint_eq(count(), 2);
+    snprintf(s->attributes.name[s->attributes.n++], SYMPTOM_ATTRIBUTE, "stride");
+    ck_assert_uint_eq(count(), 1);
+    s->attributes.n = 0;
+    ck_assert_uint_eq(count(), 2);
+}
+END_TEST
+
 START_TEST(different_failures_stay_apart)
 {
     add(OP_CONV_2D, "TENSOR_FLOAT32", NULL, NULL);
@@ -383,6 +396,7 @@ Suite *buckets_suite(void)
     TCase *t = tcase_create("buckets");
     tcase_add_checked_fixture(t, set_up, NULL);
     tcase_add_test(t, operations_computed_alike_share_one);
+    tcase_add_test(t, operations_computed_alike_share_what_they_need);
     tcase_add_test(t, different_failures_stay_apart);
     tcase_add_test(t, hypotheses_that_differ_keep_apart);
     tcase_add_test(t, types_share_one_by_shapes_or_several_operations);
