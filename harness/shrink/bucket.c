@@ -69,6 +69,14 @@ static bool has_attributes(const struct call_attributes *a, const struct call_at
     return true;
 }
 
+static bool has_common_attribute(const struct call_attributes *a, const struct call_attributes *b)
+{
+    for (int i = 0; i < a->n; i++)
+        if (has_attribute(b, a->name[i]))
+            return true;
+    return false;
+}
+
 static bool has_hypothesis(const struct matching *m, const char *name)
 {
     for (int i = 0; i < m->n; i++)
@@ -193,11 +201,13 @@ static bool have_one_cause(const struct bucket_member *m, uint32_t n, const stru
     if (break_contract_in_one_operation(a, b) || breaks_contract_in_part(a, b) ||
         breaks_contract_in_part(b, a) || (are_wrong_together(a, b) && are_computed_alike(x, y)))
         return true;
+    const bool common = has_common_hypothesis(&x->matching, &y->matching);
+    if (fail_alike(a, b) && common && has_common_attribute(&x->attributes, &y->attributes))
+        return true;
     if (!fail_alike(a, b) || kin_of(x->code) != kin_of(y->code))
         return false;
     if (x->verdict != VERDICT_FAIL)
         return true;
-    const bool common = has_common_hypothesis(&x->matching, &y->matching);
     const bool more = has_attributes(&x->attributes, &y->attributes),
                less = has_attributes(&y->attributes, &x->attributes);
     if (!has_common_hypothesis(&x->possible, &y->possible) && x->possible.n && y->possible.n)

@@ -34,6 +34,7 @@ struct bucket_member {
  *   a common hypothesis, if at least two operations fail in both, in one operation where one
  *   element suffices and no hypothesis matches, or in operations that only copy elements or run
  *   subgraphs;
+ * - or the same failure, a common hypothesis and a common attribute;
  * - or the same failure and a common hypothesis or attribute, that three kinds of operations have,
  *   or five operations of two kinds; a hypothesis of the shrunk case only (.possible) where none
  *   matches, that four kinds of operations have;

@@ -126,6 +126,16 @@ START_TEST(types_share_one_by_shapes_or_several_operations)
 }
 END_TEST
 
+START_TEST(two_operations_share_hypothesis_and_attribute)
+{
+    add(OP_MAX_POOL_2D, "TENSOR_QUANT8_ASYMM", "activation", "activation-ignored");
+    add(OP_FULLY_CONNECTED, "TENSOR_QUANT8_ASYMM", "activation", "activation-ignored");
+    ck_assert_uint_eq(count(), 1);
+    symptom[1].attributes.n = 0;
+    ck_assert_uint_eq(count(), 2);
+}
+END_TEST
+
 START_TEST(types_do_not_matter_to_copies)
 {
     snprintf(add(OP_SLICE, "TENSOR_FLOAT32", NULL, NULL)->shapes, SYMPTOM_TEXT, "input [2] ");
@@ -400,6 +410,7 @@ Suite *buckets_suite(void)
     tcase_add_test(t, different_failures_stay_apart);
     tcase_add_test(t, hypotheses_that_differ_keep_apart);
     tcase_add_test(t, types_share_one_by_shapes_or_several_operations);
+    tcase_add_test(t, two_operations_share_hypothesis_and_attribute);
     tcase_add_test(t, types_do_not_matter_to_copies);
     tcase_add_test(t, three_kinds_of_operations_share_a_cause);
     tcase_add_test(t, wide_buckets_take_what_nothing_explains);
