@@ -100,6 +100,12 @@ static int print_run(const struct run_facts *f, void *user, struct why *w)
     return 0;
 }
 
+static void print_counts(const struct listing *l)
+{
+    printf("%zu run%s, %llu case%s", l->n, l->n == 1 ? "" : "s", (unsigned long long) l->n_cases,
+           l->n_cases == 1 ? "" : "s");
+}
+
 static int print_size(struct results *r, const struct options *o, const struct listing *l,
                       struct why *w)
 {
@@ -107,9 +113,26 @@ static int print_size(struct results *r, const struct options *o, const struct l
     char bytes[32], more[32];
     TRY(results_file_size(r, &size, w));
     text_put(stdout, TEXT_TERMINAL, o->db_shown, 0);
-    printf(": schema version %d, %zu run%s, %llu case%s, %s, %s of them free\n", size.version, l->n,
-           l->n == 1 ? "" : "s", (unsigned long long) l->n_cases, l->n_cases == 1 ? "" : "s",
-           size_text(size.bytes, bytes), size_text(size.free_bytes, more));
+    printf(": schema version %d, ", size.version);
+    print_counts(l);
+    printf(", %s, %s of them free\n", size_text(size.bytes, bytes),
+           size_text(size.free_bytes, more));
+    return 0;
+}
+
+static int list_server(const struct options *o, struct listing *l, struct why *w)
+{
+    TRY(server_each_run(o->db, print_run, l, w));
+    char *shown = server_shown_url(o->db);
+    if (!shown)
+        return why_no_memory(w);
+    if (!l->json) {
+        text_put(stdout, TEXT_TERMINAL, shown, 0);
+        fputs(": ", stdout);
+        print_counts(l);
+        putchar('\n');
+    }
+    free(shown);
     return 0;
 }
 
@@ -119,7 +142,7 @@ static int db_list(const struct options *o, struct why *w)
     struct results *r;
     TRY(options_expect(o, 1, 1, "list", w));
     if (server_is_url(o->db))
-        return server_each_run(o->db, print_run, &l, w);
+        return list_server(o, &l, w);
     TRY(open_database(o, RESULTS_READ, &r, w));
     int failed = results_each_run(r, NULL, print_run, &l, w);
     if (!failed && !o->json)
@@ -313,6 +336,9 @@ static int merge(const struct options *o, int first, struct merge_counts *ret_co
 {
     TRY(options_expect(o, first + 1, 1 << 20, "DB", w));
     REQUIRE(w, o->output, "missing option -o OUT, the database to write");
+    for (int i = first; i < o->n_arguments; i++)
+        TRY(server_refuse_url(o->argument[i], "'halcyon db pull URL -o FILE' copies it to a file",
+                              w));
     return results_merge((const char *const *) o->argument + first,
                          (size_t) (o->n_arguments - first), o->output, ret_counts, w);
 }

@@ -12,6 +12,7 @@
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
 #include "harness/policy/run_diff.h"
+#include "harness/server/server_url.h"
 
 enum { MOST_SHOWN = 20 };
 
@@ -66,6 +67,7 @@ static int open_side(struct diff_command *c, int side, const char *text, struct 
 {
     struct diff_side *s = side ? &c->b : &c->a;
     size_t n = strlen(text);
+    TRY(server_refuse_url(text, "runs of a server are numbers, with its URL as --db", w));
     const char *at = access(text, F_OK) == 0 ? NULL : strchr(text, '@');
     if (at) {
         REQUIRE(w, at[1], "'%s': expected a target after '@'", text);

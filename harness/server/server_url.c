@@ -91,3 +91,15 @@ int server_check_url(const char *url, struct why *w)
                     "the password or a name in the URL has an '@' or '/'; expected %%40 and %%2F "
                     "(better: the password in ~/.pgpass or PGPASSWORD)");
 }
+
+int server_refuse_url(const char *argument, const char *hint, struct why *w)
+{
+    if (!server_is_url(argument))
+        return 0;
+    char *shown = server_shown_url(argument);
+    if (!shown)
+        return why_no_memory(w);
+    why_fail(w, WHY_INVALID, "%.200s: expected a file; %s", shown, hint);
+    free(shown);
+    return -1;
+}

@@ -17,4 +17,8 @@ char *server_shown_url(const char *url);
  * it, so that a part of it would be taken, and printed, as the name of a host. */
 int server_check_url(const char *url, struct why *w);
 
+/* Fails, without showing its password, where an argument that names a file is the URL of a server;
+ * hint: what to do instead. */
+int server_refuse_url(const char *argument, const char *hint, struct why *w);
+
 #endif

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks results databases on a PostgreSQL server: check_postgres.py HALCYON FILL_DATABASE VIEWS_DATABASE [--rounds N].
 
-Without Debian's package postgresql it exits with 77: skipped."""
+With --measure FILE it prints what pushing and reading this database takes instead. Without Debian's package postgresql it
+exits with 77: skipped."""
 import argparse
 import csv
 import difflib
@@ -25,6 +26,7 @@ import postgres_server
 parser = argparse.ArgumentParser()
 parser.add_argument("programs", nargs=3)
 parser.add_argument("--rounds", type=int, default=8, help="pushes that are killed")
+parser.add_argument("--measure", type=pathlib.Path)
 options = parser.parse_args()
 halcyon, fill_database, views_database = map(os.path.abspath, options.programs)
 
@@ -433,6 +435,32 @@ def check_lost(server, url, filled):
     assert server.sql("SELECT count(*) FROM lost.cases") == "4500\n"
 
 
+def measure(server, url, path):
+    """Wall time, and processor time of the command and of the server, of which the kernel counts what has ended."""
+    postmaster = int((server.folder / "data/postmaster.pid").read_text().split()[0])
+
+    def used():
+        fields = pathlib.Path(f"/proc/{postmaster}/stat").read_text().rsplit(")", 1)[1].split()
+        return sum(map(int, fields[13:15])) / os.sysconf("SC_CLK_TCK")
+    with sqlite3.connect(path) as db:
+        cases, = db.execute("SELECT count(*) FROM cases").fetchone()
+    back = path.with_name("measured-back.db")
+    for what, arguments in (("push", ["db", "push", url, "--db", path]), ("pull", ["db", "pull", url, "-o", back]),
+                            ("report --text, server", ["report", "--text", "--db", url]),
+                            ("report --text, file", ["report", "--text", "--db", path]),
+                            ("coverage, server", ["coverage", "--db", url]), ("db list, server", ["db", "list", "--db", url])):
+        begun, there, here = time.monotonic(), used(), sum(os.times()[2:4])
+        subprocess.run([halcyon, *map(str, arguments)], stdout=subprocess.DEVNULL, check=True)
+        seconds, here = time.monotonic() - begun, sum(os.times()[2:4]) - here
+        time.sleep(0.3)
+        print(f"{what}: {seconds:.2f} s ({cases / seconds:,.0f} cases/s); processor: {here:.2f} s here, "
+              f"{used() - there:.2f} s on the server")
+    back.unlink()
+    print(server.sql("SELECT pg_size_pretty(sum(pg_total_relation_size(c.oid))) FROM pg_class c JOIN pg_namespace n ON n.oid = "
+                     "relnamespace WHERE nspname = 'halcyon' AND relkind = 'r'").strip(), "on the server,",
+          f"{path.stat().st_size / 1e6:.0f} MB in the file")
+
+
 def main():
     if not postgres_server.programs():
         print("skipped: Debian's package postgresql is not installed")
@@ -440,6 +468,9 @@ def main():
     random.seed(1)
     with tempfile.TemporaryDirectory() as name, postgres_server.Server() as server:
         folder, url = pathlib.Path(name), server.url()
+        if options.measure:
+            measure(server, url, options.measure)
+            return
         views, real, filled = make_databases(folder)
         check_views(server, url, views, real, filled)
         check_round_trip(server, url, folder, real)
