@@ -19,6 +19,9 @@ struct report_options {
     int (*load)(void *user, const char *spec, struct arena *a, struct example *ret_example,
                 struct why *w);
     void *user;
+    /* What the name of a hypothesis at the end of a bucket's name means, as a sentence without a
+     * full stop; NULL: not known. */
+    const char *(*meaning)(const char *hypothesis);
     const char *database; /* how the report names the database; NULL: its path */
 };
 extern const struct report_options report_defaults; /* all zero; NULL below means these */

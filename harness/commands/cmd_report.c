@@ -6,6 +6,7 @@
 #include "golden/base/text_escape.h"
 #include "harness/cases/found_case.h"
 #include "harness/commands/commands.h"
+#include "harness/explain/hypotheses.h"
 #include "harness/store/run_export.h"
 #include "reports/reports.h"
 
@@ -54,7 +55,10 @@ static int write_site(const struct options *o, const struct report_options *r, s
 
 static int write_report(const struct options *o, struct why *w)
 {
-    struct report_options options = { .run = o->run, .load = load_spec, .database = o->db_shown };
+    struct report_options options = { .run = o->run,
+                                      .load = load_spec,
+                                      .meaning = hypothesis_sentence,
+                                      .database = o->db_shown };
     struct results *r;
     TRY(options_expect(o, 0, 0, "", w));
     bool exports = o->junit || o->json_file || o->tap || o->csv;

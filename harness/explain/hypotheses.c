@@ -23,6 +23,16 @@ const struct hypothesis *hypothesis_at(int i)
     return NULL;
 }
 
+const char *hypothesis_sentence(const char *name)
+{
+    const struct hypothesis *h;
+
+    for (int i = 0; (h = hypothesis_at(i)); i++)
+        if (!strcmp(h->name, name))
+            return h->sentence;
+    return NULL;
+}
+
 /* The unit of distances: a step, or the allowed error. */
 static double unit_of(const struct subject *s, size_t i)
 {

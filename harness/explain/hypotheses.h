@@ -21,6 +21,9 @@ extern const struct hypothesis storing_hypotheses[], layout_hypotheses[], window
 /* Row i of all families, NULL after the last. */
 const struct hypothesis *hypothesis_at(int i);
 
+/* The sentence of a hypothesis; NULL: there is none of that name. */
+const char *hypothesis_sentence(const char *name);
+
 /* How well a hypothesis explains the device's results, by its best variant. */
 struct hypothesis_result {
     const struct hypothesis *hypothesis;

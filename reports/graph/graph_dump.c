@@ -729,13 +729,16 @@ static void put_head(const struct dump *d, const char *name)
     fputs("digraph model {\n"
           "    graph [fontname=\"Courier\", fontsize=11, labelloc=t, labeljust=l, rankdir=TB, "
           "compound=true,\n"
-          "        nodesep=0.2, ranksep=0.35, bgcolor=\"transparent\",\n        label=<<B>",
+          "        nodesep=0.2, ranksep=0.35, bgcolor=\"transparent\",\n        label=",
           d->to);
+    const bool untitled = !*name && !d->m->relaxed && !d->options->subtitle && !d->options->key;
+    fputs(untitled ? "\"" : "<<B>", d->to);
     text_put(d->to, TEXT_XML, name, 2 * NAME_MOST);
-    fprintf(d->to, "%s</B>", d->m->relaxed ? " (relaxed)" : "");
+    fprintf(d->to, "%s%s", d->m->relaxed ? " (relaxed)" : "", untitled ? "" : "</B>");
     put_lines(d->to, "<BR/><FONT POINT-SIZE=\"9\">", d->options->subtitle, "</FONT>");
     put_key(d->options->key, d->to);
-    fputs(">];\n    node [fontname=\"Courier\", fontsize=9, margin=\"0.12,0.06\", height=0.3];\n"
+    fputs(untitled ? "\"" : ">", d->to);
+    fputs("];\n    node [fontname=\"Courier\", fontsize=9, margin=\"0.12,0.06\", height=0.3];\n"
           "    edge [fontname=\"Courier\", fontsize=8, color=\"" GREY "\", "
           "fontcolor=\"" GREY "\", arrowsize=0.6];\n",
           d->to);

@@ -63,6 +63,10 @@ function make(tag, attributes, ...children) {
   element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;
 }
+// A name that may be broken behind "_".
+function breakable(name) {
+  return name.split(/(?<=_)/).flatMap((word) => [word, make("wbr")]);
+}
 function say(text) {
   const said = byId("said");
   said.textContent = text;
@@ -195,14 +199,11 @@ function drawHeat() {
     (a.operation < b.operation ? -1 : 1));
   const table = make("table", { class: "heat" });
   const head = make("tr", null, make("th", { scope: "col" }, "operation"));
-  for (const type of types) {
-    const words = type.replace("TENSOR_", "").split(/(?<=_)/);
-    head.append(make("th", { scope: "col" }, ...words.flatMap((word) => [word, make("wbr")])));
-  }
+  for (const type of types) head.append(make("th", { scope: "col" }, ...breakable(type.replace("TENSOR_", ""))));
   table.append(make("thead", null, head));
   const body = make("tbody");
   for (const row of shown) {
-    const line = make("tr", null, make("th", { scope: "row" }, row.operation));
+    const line = make("tr", null, make("th", { scope: "row" }, ...breakable(row.operation)));
     for (const type of types) {
       const pair = row.of[type];
       if (pair === undefined) { line.append(make("td")); continue; }
@@ -395,7 +396,11 @@ function watchSections() {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       for (const link of links.values()) link.removeAttribute("aria-current");
-      links.get(entry.target.id)?.setAttribute("aria-current", "true");
+      const link = links.get(entry.target.id);
+      if (!link) continue;
+      link.setAttribute("aria-current", "true");
+      const row = link.parentElement;
+      row.scrollTo({ left: link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2 });
     }
   }, { rootMargin: "-20% 0px -75% 0px" });
   for (const section of document.querySelectorAll("section[id]")) observer.observe(section);
@@ -432,10 +437,8 @@ document.addEventListener("DOMContentLoaded", () => {
   window.addEventListener("hashchange", follow);
   byId("theme").onclick = toggleTheme;
   byId("help").onclick = () => byId("keys").showModal();
-  if (byId("filter")) {
-    byId("filter").oninput = () => { clearTimeout(filterBugs.timer); filterBugs.timer = setTimeout(filterAll, 150); };
-    byId("more-bugs")?.addEventListener("click", moreBugs);
-  }
+  if (byId("filter")) byId("filter").oninput = () => { clearTimeout(filterBugs.timer); filterBugs.timer = setTimeout(filterAll, 150); };
+  byId("more-bugs")?.addEventListener("click", moreBugs);
   if (byId("heat")) { heatTools(); drawHeat(); }
   if (byId("cases")) caseTools();
   watchSections();

@@ -16,6 +16,7 @@ enum {
     BYTES_INSIDE = 150 * 1000, /* likewise; the rest is loaded on demand */
     CARDS_IN_FILE = 25,
     MOST_CARDS = 2000,
+    CARDS_AT_A_GLANCE = 3, /* more can be filtered */
     MOST_GRAPHS = 60,
     LARGEST_GRAPH = 400 * 1000, /* bytes of DOT */
     LARGEST_SPEC = 6000,        /* bytes shown in a card */
@@ -35,11 +36,21 @@ static bool is_unsorted(sqlite3_stmt *row)
     return site_column(row, BUG_KEY)[0] == 2;
 }
 
+/* Writes the name of a bucket with a space before each list of types. */
+static void put_spaced(const char *bucket, FILE *to)
+{
+    for (const char *at = bucket; *at; at++) {
+        if (*at == '(' && at > bucket && at[-1] != ' ')
+            fputc(' ', to);
+        fputc(*at, to);
+    }
+}
+
 char *site_bug_title(sqlite3_stmt *row)
 {
     const int c = BUG_CASE;
     const char *verdict = site_column(row, c + CASE_VERDICT),
-               *bucket = site_column(row, BUG_BUCKET);
+               *bucket = site_column(row, BUG_BUCKET), *why = site_column(row, c + CASE_WHY);
     int from =
         site_is_null(row, c + CASE_BLAMED_OPERATION) ? CASE_OPERATION : CASE_BLAMED_OPERATION;
     const char *operation = site_column(row, c + from), *type = site_column(row, c + from + 1);
@@ -51,11 +62,11 @@ char *site_bug_title(sqlite3_stmt *row)
     if (is_unsorted(row))
         fprintf(to, "not sorted into bugs: the time for shrinking was over");
     else if (*bucket)
-        fputs(!strncmp(bucket, verdict, n) && bucket[n] == ' ' ? bucket + n + 1 : bucket, to);
+        put_spaced(!strncmp(bucket, verdict, n) && bucket[n] == ' ' ? bucket + n + 1 : bucket, to);
     else if (*operation)
         fprintf(to, "%s%s%s%s", operation, *type ? " (" : "", type, *type ? ")" : "");
     else
-        fprintf(to, "%.160s", site_column(row, c + CASE_WHY));
+        fprintf(to, "%.*s", (int) strcspn(why, "\n"), why);
     fclose(to);
     return title;
 }
@@ -116,6 +127,43 @@ static void read_stored(struct site *s, sqlite3_stmt *row, bool blamed, int c, s
     arena_free(a);
 }
 
+/* Marks the first wrong operation: in the whole model by its index, in a shrunk one by its name, if
+ * it is there once. */
+static void mark_first_wrong(sqlite3_stmt *row, const struct model *m, struct arena *a,
+                             struct graph_dump_options *options)
+{
+    const int c = BUG_CASE;
+    const char *name = site_column(row, c + CASE_BLAMED_OPERATION);
+    bool whole = !*site_column(row, BUG_SHRUNK);
+    struct graph_notes *notes = arena_alloc(a, m->n_graphs, sizeof(*notes));
+    struct graph_note *found = NULL;
+    int n = 0;
+    if (sqlite3_column_int64(row, c + CASE_BLAMED_COUNT) != 1 || !notes)
+        return;
+    for (uint32_t g = 0; g < m->n_graphs; g++) {
+        const struct graph *graph = &m->graph[g];
+        struct graph_note *note = arena_alloc(a, graph->n_operations, sizeof(*note));
+        if (!note)
+            return;
+        notes[g] = (struct graph_notes){ .operation = note };
+        for (uint32_t i = 0; i < graph->n_operations; i++) {
+            const struct op *op = op_find(graph->operation[i].code);
+            note[i] = (struct graph_note){ .ratio = (double) NAN };
+            bool is_it = whole ? g == sqlite3_column_int64(row, c + CASE_BLAMED_GRAPH) &&
+                                     i == sqlite3_column_int64(row, c + CASE_BLAMED_INDEX)
+                               : op && !strcmp(op->name, name);
+            if (is_it) {
+                found = &note[i];
+                n++;
+            }
+        }
+    }
+    if (n != 1)
+        return;
+    found->tone = TONE_FIRST_WRONG;
+    options->notes = notes;
+}
+
 /* Writes the graph of the bug's shrunk case, else of the whole one, to graphs/SLUG.svg.
  * *ret_shown: whether there is one. */
 static int write_graph(struct site *s, sqlite3_stmt *row, const char *slug, bool *ret_shown,
@@ -136,6 +184,7 @@ static int write_graph(struct site *s, sqlite3_stmt *row, const char *slug, bool
                        : *shrunk || site_is_null(row, BUG_CASE + CASE_OUTPUT)
                            ? -1
                            : sqlite3_column_int64(row, BUG_CASE + CASE_OUTPUT);
+        mark_first_wrong(row, &e.model, a, &options);
         if (graph_dump_text(&e.model, "", &options, &dot, &why) == 0 &&
             strlen(dot) <= LARGEST_GRAPH)
             graph_layout_svg(dot, mark, &s->layout, &svg, &why);
@@ -154,18 +203,29 @@ static int write_graph(struct site *s, sqlite3_stmt *row, const char *slug, bool
 
 /* ---- the worst element */
 
-static void put_value(struct site *s, const char *name, const char *class, double real, double step,
-                      bool stored)
+static void put_value(struct site *s, const char *name, const char *class, int digits, double real,
+                      double step, bool stored)
 {
     fprintf(s->to, "<tr><th scope=\"row\">%s</th><td class=\"n%s\">", name, class);
     if (isnan(real))
         fputs("NaN", s->to);
     else
-        fprintf(s->to, "%.9g", real);
+        fprintf(s->to, "%.*g", digits, real);
     fputs("</td>", s->to);
     if (stored)
         fprintf(s->to, "<td class=\"n%s\">%.*f</td>", class, step == rint(step) ? 0 : 2, step);
     fputs("</tr>\n", s->to);
+}
+
+/* "297,019", "40.5", "inf", "NaN" */
+static void put_ratio(struct site *s, double ratio)
+{
+    if (ratio >= 1000 && ratio < 1e15)
+        site_count(s, llrint(ratio));
+    else if (isnan(ratio))
+        fputs("NaN", s->to);
+    else
+        fprintf(s->to, "%.3g", ratio);
 }
 
 static double column_real(sqlite3_stmt *row, int i)
@@ -187,23 +247,28 @@ static void put_worst(struct site *s, sqlite3_stmt *row)
            bound = column_real(row, at + 2);
     double scale = q.known ? q.scale : 1, zero = q.known ? q.zero : 0;
     fprintf(s->to, "<p class=\"soft small\">Worst element%s: output %" PRId64 " ",
-            site_is_null(row, BUG_SHRUNK) ? "" : " of the whole case",
+            site_is_null(row, BUG_SHRUNK) ? "" : " before shrinking",
             (int64_t) sqlite3_column_int64(row, c + (blamed ? CASE_BLAMED_OUTPUT : CASE_OUTPUT)));
     site_put(s, row, c + (blamed ? CASE_BLAMED_PLACE : CASE_PLACE));
-    fputs(blamed ? " of the operation, " : ", ", s->to);
+    fputs(" of ", s->to);
+    if (blamed)
+        site_put(s, row, c + CASE_BLAMED_OPERATION);
+    else
+        fputs("the model", s->to);
+    fputs(", ", s->to);
     site_text(s, q.type, 0);
-    fputs("</p>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"worst\"><thead><tr><td></td>"
-          "<th scope=\"col\" class=\"n\">real</th>",
-          s->to);
+    fputs("</p>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"worst\">", s->to);
     if (q.known)
-        fputs("<th scope=\"col\" class=\"n\">stored</th>", s->to);
-    fputs("</tr></thead><tbody>\n", s->to);
-    put_value(s, "expected", "", expected, rint(expected / scale) + zero, q.known);
-    put_value(s, "actual", " wrong", actual, rint(actual / scale) + zero, q.known);
-    put_value(s, "difference", "", actual - expected, (actual - expected) / scale, q.known);
-    put_value(s, "allowed", "", bound, bound / scale, q.known);
-    fputs("<tr><th scope=\"row\">ratio</th><td class=\"n\">", s->to);
-    site_real(s, row, at + 3);
+        fputs("<thead><tr><td></td><th scope=\"col\" class=\"n\">real</th>"
+              "<th scope=\"col\" class=\"n\">stored</th></tr></thead>",
+              s->to);
+    fputs("<tbody>\n", s->to);
+    put_value(s, "expected", "", 9, expected, rint(expected / scale) + zero, q.known);
+    put_value(s, "actual", " wrong", 9, actual, rint(actual / scale) + zero, q.known);
+    put_value(s, "difference", "", 9, actual - expected, (actual - expected) / scale, q.known);
+    put_value(s, "allowed error", "", 3, bound, bound / scale, q.known);
+    fputs("<tr><th scope=\"row\">error / allowed</th><td class=\"n\">", s->to);
+    put_ratio(s, column_real(row, at + 3));
     fprintf(s->to, "</td>%s</tr>\n</tbody></table></div>\n", q.known ? "<td></td>" : "");
     if (q.known)
         fprintf(s->to,
@@ -344,6 +409,19 @@ static void put_caption(struct site *s, sqlite3_stmt *row)
     fputs("</figcaption>", s->to);
 }
 
+/* What the driver probably does: the hypothesis at the end of the bucket's name, in words. */
+static void put_meaning(struct site *s, sqlite3_stmt *row)
+{
+    const char *bucket = site_column(row, BUG_BUCKET), *colon = strrchr(bucket, ':');
+    const char *meaning =
+        s->o->meaning && colon && colon[1] == ' ' ? s->o->meaning(colon + 2) : NULL;
+    if (!meaning)
+        return;
+    fputs("<p class=\"meta\">probably: <b>", s->to);
+    site_text(s, meaning, 0);
+    fputs("</b></p>\n", s->to);
+}
+
 static void put_meta(struct site *s, sqlite3_stmt *row)
 {
     fputs("<p class=\"meta\">", s->to);
@@ -358,6 +436,20 @@ static void put_meta(struct site *s, sqlite3_stmt *row)
         site_put(s, row, BUG_CASE + CASE_CONFIRMED);
     }
     fputs("</p>\n", s->to);
+}
+
+/* Writes a title that may be broken behind "_". */
+static void put_title(struct site *s, const char *title)
+{
+    while (*title) {
+        size_t length = strcspn(title, "_");
+        length += title[length] == '_';
+        char *part = strndup(title, length);
+        site_text(s, part ? part : "", 0);
+        free(part);
+        title += length;
+        fputs(*title ? "<wbr>" : "", s->to);
+    }
 }
 
 static int put_card(struct site *s, sqlite3_stmt *row, struct why *w)
@@ -377,7 +469,7 @@ static int put_card(struct site *s, sqlite3_stmt *row, struct why *w)
             drawn ? "" : " bare", slug);
     site_badge(s, verdict);
     fprintf(s->to, "<h3><a href=\"#%s\">", slug);
-    site_text(s, title, 0);
+    put_title(s, title);
     free(title);
     fputs("</a></h3><span class=\"cases\"><b>", s->to);
     site_count(s, sqlite3_column_int64(row, BUG_CASES));
@@ -385,6 +477,7 @@ static int put_card(struct site *s, sqlite3_stmt *row, struct why *w)
             sqlite3_column_int64(row, BUG_CASES) == 1 ? "case" : "cases");
     fputs("<div class=\"body\"><div class=\"facts\">\n", s->to);
     put_meta(s, row);
+    put_meaning(s, row);
     put_worst(s, row);
     if (site_is_null(row, c + CASE_OUTPUT)) {
         fputs("<p class=\"why\">", s->to);
@@ -492,10 +585,12 @@ int site_put_bugs(struct site *s, struct why *w)
         site_end(s);
         return 0;
     }
-    fputs("<div class=\"tools\"><label>Filter <input type=\"search\" id=\"filter\" "
-          "placeholder=\"operation, type, target, verdict\" autocomplete=\"off\"></label>"
-          "<span id=\"filtered\" class=\"soft\"></span></div>\n<div id=\"list\">\n",
-          s->to);
+    if (s->n_cards > CARDS_AT_A_GLANCE)
+        fputs("<div class=\"tools\"><label>Filter <input type=\"search\" id=\"filter\" "
+              "placeholder=\"operation, type, target, verdict\" autocomplete=\"off\"></label>"
+              "<span id=\"filtered\" class=\"soft\"></span></div>\n",
+              s->to);
+    fputs("<div id=\"list\">\n", s->to);
     int failed = site_each(s, QUERY_BUGS, 0, MOST_CARDS, put_bug, &c, w);
     TRY(end_file(s, &c, failed ? NULL : w) | failed);
     s->n_bug_files = c.number;

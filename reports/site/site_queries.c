@@ -1,15 +1,20 @@
 /* The tables, in the order of their creation:
  *
- *   target_list  tid, uri                the targets, numbered as they were given first
- *   shown        vid, ...                the verdicts that the report covers: of a case that was
- * run on a target several times only the newest pair         pair, operation, type   what cases
- * exercise cell         operation, type, tid    verdicts by what they tell of an operation: see
- * enum role_column member       vid, key, place         the verdicts that do not conform; equal
- * keys: one bug bug          bug, key, vid, n        the bugs, most frequent first, with the
- * verdict that shows it best case_row     row, vid, bug           all verdicts in the order of the
- * data files bucket_runs  bucket, first, runs     the runs that have a bucket, in the whole
- * database ratios       operation, tid, bin     how near to their bounds results were covered tid,
- * operation, ...     calls that were executed
+ *   target_list  tid, uri               the targets, numbered as they were given first
+ *   shown        vid, ...               the verdicts that the report covers: of a case that was run
+ *                                       on a target several times only the newest
+ *   pair         pair, operation, type  what cases exercise
+ *   cell         pair, tid, ...         verdicts by what they tell of an operation: see enum
+ *                                       role_column
+ *   bucket_seen  run, bucket, uri       the buckets of the whole database
+ *   bucket_bug   bucket, key            the bug that each is (site_buckets.c)
+ *   member       vid, key, place        the verdicts that do not conform; equal keys: one bug
+ *   bug          bug, key, vid, n       the bugs, most frequent first, with the verdict that shows
+ *                                       it best
+ *   case_row     row, vid, bug          all verdicts in the order of the data files
+ *   bucket_runs  bucket, first, runs    the runs that have a bug, in the whole database
+ *   ratios       operation, tid, bin    how near to their bounds results were
+ *   covered      tid, operation, ...    calls that were executed
  */
 #include "reports/site/site_queries.h"
 
@@ -26,7 +31,7 @@
 
 /* ---- functions */
 
-/* gist(why): a reason with each number replaced by "#". */
+/* gist(why): the first line of a reason, with each number replaced by "#". */
 static void gist(sqlite3_context *context, int n, sqlite3_value **value)
 {
     const unsigned char *from = n == 1 ? sqlite3_value_text(value[0]) : NULL;
@@ -34,7 +39,7 @@ static void gist(sqlite3_context *context, int n, sqlite3_value **value)
     size_t used = 0;
     if (!from)
         return;
-    for (bool word = false; *from && used < sizeof(text) - 1;) {
+    for (bool word = false; *from && *from != '\n' && used < sizeof(text) - 1;) {
         if (isdigit(*from) && !word) {
             text[used++] = '#';
             /* 12, 0.5, 1e-05, 0x1f */
@@ -151,7 +156,8 @@ static const char create_bugs[] =
     "CREATE TEMP TABLE member AS WITH a AS ("
     "  SELECT s.rowid AS vid, s.tid, s.name, s.verdict, s.n_operations,"
     "    coalesce(s.blamed_ratio, s.ratio) AS ratio, d.shrunk IS NULL AS unshrunk,"
-    "    coalesce(s.bucket, CASE WHEN (s.uri, s.verdict) IN sorted THEN"
+    "    coalesce((SELECT b.key FROM bucket_bug b WHERE b.bucket = s.bucket),"
+    "      CASE WHEN (s.uri, s.verdict) IN sorted THEN"
     "      char(2) || s.uri || char(2) || s.verdict END, char(1) || s.uri || char(1) || s.verdict "
     "|| char(1) ||"
     "      CASE WHEN s.blamed_count > 1 THEN gist(s.blamed)"
@@ -174,8 +180,8 @@ static const char create_bugs[] =
     "  FROM shown s LEFT JOIN member m ON m.vid = s.rowid LEFT JOIN bug b ON b.key = m.key;"
     "CREATE INDEX temp.rows_of_bug ON case_row (bug, place);"
     "CREATE TEMP TABLE bucket_runs (bucket TEXT PRIMARY KEY, first INTEGER, runs INTEGER);"
-    "INSERT INTO bucket_runs SELECT bucket, min(run), count(DISTINCT run) FROM details"
-    "  WHERE bucket IS NOT NULL GROUP BY bucket;";
+    "INSERT INTO bucket_runs SELECT key, min(run), count(DISTINCT run) FROM bucket_seen"
+    "  JOIN bucket_bug USING (bucket) GROUP BY key;";
 
 static const char create_ratios[] =
     "CREATE TEMP TABLE ratios AS SELECT operation, tid, ratio_bin(ratio) AS bin, count(*) AS n,"
@@ -334,6 +340,7 @@ int site_create_tables(sqlite3 *db, const char *path, int64_t run, int version, 
     if (sqlite3_exec(db, create_cells, NULL, NULL, NULL) != SQLITE_OK)
         return database_failed(db, path, w);
     TRY(fill_cells(db, path, w));
+    TRY(site_join_buckets(db, path, w));
     if (sqlite3_exec(db, create_bugs, NULL, NULL, NULL) != SQLITE_OK ||
         sqlite3_exec(db, create_ratios, NULL, NULL, NULL) != SQLITE_OK ||
         sqlite3_exec(db, create_target_facts, NULL, NULL, NULL) != SQLITE_OK)

@@ -136,5 +136,7 @@ enum { RATIO_BINS = 16, RATIO_WITHIN = 11, TIME_BINS = 26 };
 /* Creates the temporary tables.  run: only that one; 0: all.  version: of the schema. */
 int site_create_tables(struct sqlite3 *db, const char *path, int64_t run, int version,
                        struct why *w);
+/* Creates bucket_seen and bucket_bug (site_buckets.c). */
+int site_join_buckets(struct sqlite3 *db, const char *path, struct why *w);
 
 #endif

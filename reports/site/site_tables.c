@@ -108,7 +108,8 @@ int site_put_targets(struct site *s, struct why *w)
         }
     strcat(headings, "|#elements compared");
     int failed = site_each(s, QUERY_TARGET_TOTALS, 0, 0, take_totals, &t, w);
-    site_begin(s, "targets", "Targets", NULL);
+    site_begin(s, "targets", "Targets",
+               "pass, undecided (no element could be compared), waived and unsupported conform.");
     site_table(s, headings);
     if (!failed)
         failed = site_each(s, QUERY_TARGETS, 0, 0, put_target, &t, w);
@@ -225,8 +226,10 @@ static int put_coverage(struct site *s, struct covered *c, struct why *w)
     int n = 0;
     for (int i = 0; i < op_table_n; i++)
         n += !c->seen[i];
-    fprintf(s->to, "<p><b>%d of %d operations were never executed</b>%s", n, op_table_n,
-            n ? ": " : "");
+    if (n)
+        fprintf(s->to, "<p><b>%d of %d operations were never executed</b>: ", n, op_table_n);
+    else
+        fprintf(s->to, "<p><b>All %d operations were executed</b>", op_table_n);
     for (int i = 0, put = 0; i < op_table_n; i++)
         if (!c->seen[i])
             fprintf(s->to, "%s<code>%s</code>", put++ ? ", " : "", op_table[i]->name);
@@ -399,7 +402,8 @@ static int put_performance(struct site *s, struct why *w)
     struct vectors v = { 0 };
     fputs("<h3>Performance that the drivers report</h3>\n<p class=\"remark\">Execution time and "
           "power relative to the CPU (1): less is better.</p>\n<div class=\"scroll\" "
-          "tabindex=\"0\"><table><thead><tr><th scope=\"col\" rowspan=\"2\">operand type</th>",
+          "tabindex=\"0\"><table class=\"narrow\"><thead><tr><th scope=\"col\" "
+          "rowspan=\"2\">operand type</th>",
           s->to);
     TRY(site_each(s, QUERY_TARGETS, 0, 0, put_vector_heading, NULL, w));
     fputs("</tr><tr>", s->to);
@@ -560,7 +564,7 @@ static int take_new_bugs(struct site *s, sqlite3_stmt *row, void *user, struct w
 static void put_trend_row(struct site *s, const struct trend_run *r, const struct trend_run *before)
 {
     double share = r->all ? 100 * (double) r->bad / (double) r->all : 0;
-    fprintf(s->to, "<tr><th scope=\"row\">%" PRId64 "</th><td class=\"n\">", r->run);
+    fprintf(s->to, "<tr><th scope=\"row\">%" PRId64 "</th><td class=\"time\">", r->run);
     site_text(s, r->started, 0);
     fputs("</td><td>", s->to);
     site_text(s, r->kind, 0);
@@ -602,7 +606,7 @@ int site_put_trend(struct site *s, struct why *w)
             "The newest 60 runs of the database, newest first. The change is that of the share "
             "of verdicts that do not conform, against the run of the same kind before it; "
             "halcyon diff compares two runs case by case.");
-        site_table(s, "run|#started|kind|verdicts|#all|#wrong|#share|#change|#new bugs");
+        site_table(s, "run|started|kind|verdicts|#all|#wrong|#share|#change|#new bugs");
         for (int i = t->n - 1; i >= 0; i--)
             put_trend_row(s, &t->of[i], run_before(t, i));
         site_table_end(s);
@@ -666,7 +670,7 @@ static int put_run(struct site *s, sqlite3_stmt *row, void *user, struct why *w)
     int64_t planned = sqlite3_column_int64(row, 6), done = sqlite3_column_int64(row, 7);
     fputs("<tr>", s->to);
     put_uri(s, row, 0);
-    put_cell(s, row, 1, "n");
+    put_cell(s, row, 1, "time");
     put_cell(s, row, 2, "mono wide");
     put_cell(s, row, 3, "");
     put_cell(s, row, 4, "");
@@ -731,7 +735,7 @@ int site_put_runs(struct site *s, struct why *w)
     int64_t unloaded;
     TRY(site_number(s, QUERY_N_UNLOADED, s->o->run, &unloaded, w));
     site_begin(s, "runs", "Runs", NULL);
-    site_table(s, "run|#started|command|judge|version|#cases|#time");
+    site_table(s, "run|started|command|judge|version|#cases|#time");
     TRY(site_each(s, QUERY_RUNS, s->o->run, 0, put_run, NULL, w));
     site_table_end(s);
     TRY(put_if_any(s, QUERY_NOTES, "<h3>Notes about targets</h3>\n", "run|target|note", put_note,
