@@ -408,7 +408,7 @@ static int fact_bug(struct site *s, sqlite3_stmt *row, void *user, struct why *w
     if (!title)
         return why_no_memory(w);
     if (strlen(title) > 60)
-        title[60] = 0;
+        memcpy(title + 57, "...", 4);
     site_slug(site_column(row, BUG_KEY), slug);
     put_comma(s, user);
     fprintf(s->to, "[\"%s\",%" PRId64 ",%" PRId64 ",", slug + 4,

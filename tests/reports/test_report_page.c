@@ -186,7 +186,7 @@ START_TEST(report_shows_a_failure)
         "<th scope=\"row\">expected</th><td class=\"n\">0.25</td>",
         "<th scope=\"row\">actual</th><td class=\"n wrong\">0.75</td>",
         "<th scope=\"row\">difference</th><td class=\"n\">0.5</td>",
-        "<th scope=\"row\">allowed</th><td class=\"n\">0.125</td>",
+        "<th scope=\"row\">allowed error</th><td class=\"n\">0.125</td>",
         "<code>halcyon replay random/v2/s1/i1</code>",
         "<code>halcyon explain random/v2/s1/i1</code>",
         "<img src=\"graphs/bug-",
@@ -218,7 +218,7 @@ START_TEST(report_shows_stored_values)
         "expected</th><td class=\"n\">4</td><td class=\"n\">18</td>",
         "actual</th><td class=\"n wrong\">1</td><td class=\"n wrong\">12</td>",
         "difference</th><td class=\"n\">-3</td><td class=\"n\">-6</td>",
-        "allowed</th><td class=\"n\">0.25</td><td class=\"n\">0.50</td>",
+        "allowed error</th><td class=\"n\">0.25</td><td class=\"n\">0.50</td>",
         "scale 0.5, zero point 10",
     };
     run_sql(TARGET CASES FAIL
@@ -342,8 +342,58 @@ START_TEST(report_groups_by_bucket)
     char *page = page_of(0);
     ck_assert_ptr_nonnull(strstr(page, "<h1>2 bugs and 38 unsorted failures in 300 of 300 "));
     ck_assert_int_eq(count_of(page, "<article class=\"bug"), 3);
-    ck_assert_ptr_nonnull(strstr(page, ">ADD(TENSOR_FLOAT32)</a></h3>"));
+    ck_assert_ptr_nonnull(strstr(page, ">ADD (TENSOR_<wbr>FLOAT32)</a></h3>"));
     free(page);
+}
+END_TEST
+
+/* The names that the bugs of two runs have, and how many bugs these are in all. */
+static void expect_joined(const char *first, const char *second, const char *beside, int n)
+{
+    char sql[2048];
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO runs(run,kind,command,options,version,judge,n_cases,started,finished,"
+             "seconds) VALUES(2,'random','','{}','0.1','bound',2,'2026-01-03T03:04:05Z',"
+             "'2026-01-03T03:05:05Z',60);"
+             "INSERT INTO targets VALUES(2,2,0,'sim:cpu','cpu','1','CPU','1.3');"
+             "UPDATE cases SET run = 2, ordinal = ordinal - 1 WHERE case_id > 1;"
+             "UPDATE verdicts SET target = 2 WHERE case_id > 1;"
+             "UPDATE verdicts SET verdict = 'fail', bucket = CASE case_id WHEN 1 THEN '%s' "
+             "WHEN 2 THEN '%s' ELSE '%s' END;",
+             first, second, beside);
+    insert_failures(3);
+    run_sql(sql);
+    char *page = page_of(0);
+    ck_assert_int_eq(count_of(page, "<article class=\"bug"), n);
+    if (n == 2)
+        ck_assert_ptr_nonnull(strstr(page, "run 1, 2026-01-02; in 2 runs"));
+    free(page);
+}
+
+/* A bug of several runs is one, although its bucket has another name in each. */
+START_TEST(report_joins_buckets_of_runs)
+{
+    static const struct {
+        const char *first, *second, *beside;
+        int n;
+    } row[] = {
+        { "fail ADD, SUB(TENSOR_FLOAT32): truncation", "fail MUL, SUB(TENSOR_FLOAT32): truncation",
+          "fail EXP(TENSOR_FLOAT32)", 2 },
+        { "fail ADD, B, C, D, E, F, G, H and 8 others(T, TENSOR_INT32)", "fail A, H(TENSOR_INT32)",
+          "crash A, H(TENSOR_INT32)", 2 },
+        /* another operation, type, attribute, hypothesis, verdict */
+        { "fail ADD(T)", "fail ADDITION(T)", "fail EXP(T)", 3 },
+        { "fail ADD(T)", "fail ADD(T16)", "fail EXP(T)", 3 },
+        { "fail ADD(T)", "fail ADD, SUB(T; broadcast)", "fail EXP(T)", 3 },
+        { "fail ADD, SUB(T): truncation", "fail ADD, SUB(T): wrap-around", "fail EXP(T)", 3 },
+        { "fail ADD(T)", "violation ADD(T)", "fail EXP(T)", 3 },
+        /* a run that has both keeps them apart */
+        { "fail ADD(T)", "fail ADD, SUB(T)", "fail ADD(T)", 2 },
+        /* chains of operations, and names without operations */
+        { "fail ADD(T) SUB(T)", "fail ADD(T) EXP(T)", "fail EXP(T)", 3 },
+        { "violation rule basic/B1", "violation rule basic/B2", "fail EXP(T)", 3 },
+    };
+    expect_joined(row[_i].first, row[_i].second, row[_i].beside, row[_i].n);
 }
 END_TEST
 
@@ -529,6 +579,7 @@ Suite *report_page_suite(void)
     tcase_add_test(page, report_shows_reported_performance);
     tcase_add_test(page, report_groups_reasons);
     tcase_add_test(page, report_groups_by_bucket);
+    tcase_add_loop_test(page, report_joins_buckets_of_runs, 0, 10);
     tcase_add_test(page, report_puts_most_bugs_into_files);
     tcase_add_test(page, report_replaces_a_report_only);
     tcase_add_test(page, summary_begins_with_what_is_wrong);
