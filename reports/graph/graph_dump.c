@@ -283,6 +283,33 @@ static void put_input_line(const struct dump *d, const struct described *s, uint
     put_wide(d->to, "", GREY, operand_note(d, s->call->in[i])->text);
 }
 
+/* How many inputs from `i` on are omitted, one after another. */
+static uint32_t count_omitted(const struct dump *d, const struct described *s, uint32_t i)
+{
+    uint32_t n = 0;
+    while (i + n < s->call->n_in && is_line_input(d, s, i + n) &&
+           d->g->operand[s->call->in[i + n]].life == LIFE_NO_VALUE)
+        n++;
+    return n;
+}
+
+/* The inputs that are not nodes.  Several that are omitted one after another share a line. */
+static void put_input_lines(const struct dump *d, const struct described *s)
+{
+    for (uint32_t i = 0; i < s->call->n_in; i++) {
+        const uint32_t omitted = count_omitted(d, s, i);
+        if (omitted > 1) {
+            fprintf(d->to,
+                    "<TR><TD ALIGN=\"LEFT\">%" PRIu32 " to %" PRIu32 "&#160;</TD>"
+                    "<TD ALIGN=\"LEFT\">no value</TD><TD></TD></TR>",
+                    i, i + omitted - 1);
+            i += omitted - 1;
+        } else if (is_line_input(d, s, i)) {
+            put_input_line(d, s, i);
+        }
+    }
+}
+
 /* An intermediate result. */
 static void put_result_line(const struct dump *d, const struct described *s, uint32_t i)
 {
@@ -362,9 +389,7 @@ static void put_operation(const struct dump *d, uint32_t i, const struct describ
         put_wide(d->to, GRAPH_MARK_COLOR, "#ffffff", "THE FIRST WRONG OPERATION");
     put_wide(d->to, color_of[note->tone].fill, "#0f172a", note->text);
     put_repeats(d, i);
-    for (uint32_t k = 0; k < s->call->n_in; k++)
-        if (is_line_input(d, s, k))
-            put_input_line(d, s, k);
+    put_input_lines(d, s);
     for (uint32_t k = 0; k < s->call->n_out; k++)
         if (s->call->out[k] < d->g->n_operands && d->shown[s->call->out[k]] == SHOWN_EDGE)
             put_result_line(d, s, k);
