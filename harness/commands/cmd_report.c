@@ -55,10 +55,9 @@ static int write_site(const struct options *o, const struct report_options *r, s
 
 static int write_report(const struct options *o, struct why *w)
 {
-    struct report_options options = { .run = o->run,
-                                      .load = load_spec,
-                                      .meaning = hypothesis_sentence,
-                                      .database = o->db_shown };
+    struct report_options options = {
+        .run = o->run, .load = load_spec, .meaning = hypothesis_sentence, .database = o->db_shown
+    };
     struct results *r;
     TRY(options_expect(o, 0, 0, "", w));
     bool exports = o->junit || o->json_file || o->tap || o->csv;
