@@ -35,7 +35,7 @@ ROOMS = {
                 "execute", "api", "sl", "adapter"],
     "harness": ["aidl", "skeleton", "engines", "examples", "trace", "check", "explain", "cli", "store", "shards", "server",
                 "policy", "run", "shrink", "cases", "conform", "corrupt", "suites", "conform_run", "plan", "dump",
-                "campaigns",
+                "campaigns", "bench",
                 "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "runtime", "cli", "fuzz",
               "oracle", "corpus", "bench", "mutation"],

@@ -440,3 +440,31 @@ int option_set_run(struct options *o, const char *value, struct why *w)
     o->run = (int64_t) run;
     return 0;
 }
+
+/* ---- of halcyon bench */
+
+int option_set_data(struct options *o, const char *value, struct why *w)
+{
+    return add_name(&o->data, value, "a folder", w);
+}
+
+int option_set_iterations(struct options *o, const char *value, struct why *w)
+{
+    return parse_u64(value, 1, 1000000000, &o->iterations, w);
+}
+
+int option_set_samples(struct options *o, const char *value, struct why *w)
+{
+    return parse_u64(value, 1, 1000000000, &o->samples, w);
+}
+
+int option_set_bench_seconds(struct options *o, const char *value, struct why *w)
+{
+    o->bench_seconds_given = true;
+    return parse_seconds(value, &o->bench_seconds, w);
+}
+
+int option_set_warm_up(struct options *o, const char *value, struct why *w)
+{
+    return parse_seconds(value, &o->warm_up, w);
+}

@@ -7,8 +7,8 @@ enum {
     CMD_CASES = CMD_RUN | CMD_RANDOM,
     CMD_CAMPAIGN = CMD_CASES | CMD_CONFORM,
     CMD_JUDGING = CMD_CASES | CMD_REPLAY | CMD_EXPLAIN,
-    CMD_LOADING =
-        CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_EXPLAIN | CMD_LEVELS | CMD_SHRINK | CMD_PLAN,
+    CMD_LOADING = CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_EXPLAIN | CMD_LEVELS | CMD_SHRINK |
+                  CMD_PLAN | CMD_BENCH,
     CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE | CMD_PROBE | CMD_PLAN
 };
 
@@ -16,7 +16,8 @@ enum {
 
 const struct option_row option_table[] = {
     { "target", 'd', "TARGET",
-      CMD_JUDGING | CMD_CONFORM | CMD_BASELINE | CMD_SHRINK | CMD_COVERAGE | CMD_PLAN | CMD_DUMP,
+      CMD_JUDGING | CMD_CONFORM | CMD_BASELINE | CMD_SHRINK | CMD_COVERAGE | CMD_PLAN | CMD_DUMP |
+          CMD_BENCH,
       "on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", option_set_target,
       .value = VALUE_TARGET, .repeats = true },
     { "suite", 0, "NAME", CMD_CONFORM,
@@ -50,6 +51,33 @@ const struct option_row option_table[] = {
       option_set_executions },
     { "seconds", 0, "S", CMD_SHRINK, "seconds after which shrinking ends (default 60)",
       option_set_shrink_seconds },
+    { "data", 0, "DIR", CMD_BENCH,
+      "also look in this folder for models, inputs, images and labels that the list names; may be "
+      "repeated",
+      option_set_data, .value = VALUE_FILE, .repeats = true },
+    { "iterations", 0, "N", CMD_BENCH,
+      "executions of each measurement (default: as many as --seconds allows); compilations: at "
+      "most "
+      "100",
+      option_set_iterations },
+    { "seconds", 0, "S", CMD_BENCH,
+      "time of each measurement, in executions or compilations (default 1; with --iterations: no "
+      "limit)",
+      option_set_bench_seconds },
+    { "warm-up", 0, "S", CMD_BENCH, "time of executions before each measurement (default 0.3)",
+      option_set_warm_up },
+    { "samples", 0, "N", CMD_BENCH,
+      "accuracy on N sequences or images, spread over the data (default: on all)",
+      option_set_samples },
+    { "relaxed", 0, NULL, CMD_BENCH,
+      "allow that fp32 is computed in fp16, as the public benchmark does", MEMBER(relaxed) },
+    { "no-latency", 0, NULL, CMD_BENCH, "measure accuracy only", MEMBER(no_latency) },
+    { "no-accuracy", 0, NULL, CMD_BENCH, "measure times only", MEMBER(no_accuracy) },
+    { "no-compile", 0, NULL, CMD_BENCH,
+      "do not measure repeated compilations, with and without a cache", MEMBER(no_compile) },
+    { "no-reference", 0, NULL, CMD_BENCH,
+      "do not run the data on the reference too; accuracy is held against published figures only",
+      MEMBER(no_reference) },
     { "seed", 0, "S", CMD_RANDOM | CMD_CONFORM, "seed of the random graphs (default 1)",
       option_set_seed },
     { "count", 0, "N", CMD_RANDOM, "number of graphs (default 1000)", option_set_count },
@@ -118,7 +146,8 @@ const struct option_row option_table[] = {
       "repeated",
       option_set_baseline, .value = VALUE_FILE, .repeats = true },
     { "timeout", 0, "S",
-      CMD_JUDGING | CMD_DEVICES | CMD_CONFORM | CMD_SELFTEST | CMD_SHRINK | CMD_PROBE | CMD_PLAN,
+      CMD_JUDGING | CMD_DEVICES | CMD_CONFORM | CMD_SELFTEST | CMD_SHRINK | CMD_PROBE | CMD_PLAN |
+          CMD_BENCH,
       "seconds after which a driver counts as hanging (default 10); waiting for a processor does "
       "not count, and 20 times the reference's own time is added",
       option_set_timeout },
@@ -127,7 +156,7 @@ const struct option_row option_table[] = {
     { "load-memory", 0, "MIB", CMD_LOADING,
       "MiB of memory for loading one .mod.py or .tflite file (default 4096)",
       option_set_load_memory },
-    { "memory-limit", 0, "SIZE", CMD_JUDGING | CMD_CONFORM | CMD_SHRINK,
+    { "memory-limit", 0, "SIZE", CMD_JUDGING | CMD_CONFORM | CMD_SHRINK | CMD_BENCH,
       "memory of a driver's process, such as 512M or 2G; a driver that uses more is ended, and "
       "the verdict is crash",
       option_set_memory_limit },
@@ -142,6 +171,10 @@ const struct option_row option_table[] = {
       option_set_duration },
     { "jobs", 'j', "N", CMD_CAMPAIGN | CMD_SELFTEST | CMD_PROBE,
       "number of worker processes (default: one per core)", option_set_jobs },
+    { "jobs", 'j', "N", CMD_BENCH,
+      "executions at once while accuracy is measured (default: one per core); times are measured "
+      "with one",
+      option_set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN | CMD_SELFTEST,
       "only the I-th of N parts of the cases or faults; I from 1 to N", option_set_shard },
     { "atomic", 0, NULL, CMD_CAMPAIGN,
@@ -151,16 +184,16 @@ const struct option_row option_table[] = {
     { "resume", 0, NULL, CMD_CAMPAIGN,
       "continue the newest unfinished run of this command; start one if there is none",
       MEMBER(resume) },
-    { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
+    { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE | CMD_BENCH,
       "sim: targets take as long as their cost model predicts (as sim:NAME?realtime)",
       MEMBER(realtime) },
     { "isolate", 0, "foreign|all|none",
-      CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_PROBE | CMD_PLAN,
+      CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_PROBE | CMD_PLAN | CMD_BENCH,
       "drivers that get a process of their own: foreign (lib: and sim: with a fault; default), all "
       "or none",
       option_set_isolate, .value = VALUE_ISOLATION },
     { "allow-devices", 0, NULL,
-      CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK | CMD_PROBE | CMD_PLAN,
+      CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SHRINK | CMD_PROBE | CMD_PLAN | CMD_BENCH,
       "let drivers use device nodes and the network, which their containment denies",
       MEMBER(allow_devices) },
     { "in-process", 0, NULL, CMD_JUDGING | CMD_PROBE,
@@ -262,9 +295,9 @@ const struct option_row option_table[] = {
       .value = VALUE_FILE },
     { "json", 0, NULL,
       CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_TRACE |
-          CMD_BASELINE | CMD_DIFF | CMD_COVERAGE | CMD_PLAN | CMD_DB,
+          CMD_BASELINE | CMD_DIFF | CMD_COVERAGE | CMD_PLAN | CMD_DB | CMD_BENCH,
       "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
-    { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM | CMD_SHRINK | CMD_CAMPAIGN_FILE,
+    { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM | CMD_SHRINK | CMD_CAMPAIGN_FILE | CMD_BENCH,
       "print only the summary", option_set_quiet },
     { "verbose", 'v', NULL,
       CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_BASELINE | CMD_DIFF | CMD_CAMPAIGN_FILE,

@@ -175,6 +175,8 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
                          .stress = DEFAULT_STRESS,
                          .isolate = ISOLATE_FOREIGN,
                          .seed = DEFAULT_SEED,
+                         .warm_up = 0.3,
+                         .bench_seconds = 1,
                          .count = 1000,
                          .begun = console_now(),
                          .graphs = randgraph_default };

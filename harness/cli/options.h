@@ -106,6 +106,13 @@ struct options {
     uint64_t keep_last; /* newest runs that are kept, where keeps_last */
     bool keeps_last, dry_run;
     double begun; /* monotonic seconds */
+
+    /* halcyon bench */
+    struct option_names data; /* folders where models and data of a list are looked for */
+    double warm_up, bench_seconds;
+    bool bench_seconds_given;
+    uint64_t iterations, samples; /* 0: not limited */
+    bool no_latency, no_accuracy, no_compile, no_reference, relaxed;
 };
 
 /* Which subcommands take an option. */
@@ -133,6 +140,7 @@ enum command_bit {
     CMD_COVERAGE = 1048576,
     CMD_PLAN = 2097152,
     CMD_DB = 16777216,
+    CMD_BENCH = 67108864,
     CMD_CAMPAIGN_FILE = 134217728
 };
 

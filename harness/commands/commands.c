@@ -128,6 +128,24 @@ const struct command command_table[] = {
       "is compiled or executed. PATH is a spec file, a model, or the name of a random case. The\n"
       "exit status is 1 if no device can do an operation.",
       cmd_plan, VALUE_FILE },
+    { "bench", CMD_BENCH, "LIST -d TARGET [-d TARGET...]",
+      "measure latency, memory and accuracy of models",
+      "Runs models with real data on each target, one after the other. LIST is a list of models\n"
+      "(JSON, as the public NNAPI benchmark's), a .tflite file, or a folder of them. Measured are\n"
+      "the latency of synchronous executions and of those in a burst, on the wall clock and as "
+      "the\n"
+      "driver reports it; compilation without cache, with writing one, and from it; the peak of "
+      "the\n"
+      "driver's memory; and accuracy: top-k of images, mel-cepstral distortion and log F0 of "
+      "speech,\n"
+      "phone error rate, mean average precision of detections, difference to golden outputs and "
+      "to\n"
+      "the reference on the same data. Outputs of a model without an evaluator are judged by "
+      "their\n"
+      "error bounds, as 'halcyon run' does. The exit status is 1 if the accuracy of a model is "
+      "worse\n"
+      "than that of the reference or a published limit allows, or a driver fails.",
+      cmd_bench, VALUE_FILE },
     { "ops", CMD_OPS, "[NAME...] [--markdown]", "print the manual of operations",
       "Without a name: one line for each operation. With names: their manual, made from the\n"
       "records that the reference uses. --markdown writes the manual as Markdown; without a name,\n"

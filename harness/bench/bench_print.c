@@ -1,0 +1,164 @@
+#include "harness/bench/bench_print.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "golden/base/text_escape.h"
+#include "harness/check/json_value.h"
+
+/* ---- text */
+
+/* Writes ns in a fitting unit; returns text. */
+static const char *duration(double ns, char text[24])
+{
+    if (ns < 1e3)
+        snprintf(text, 24, "%.0f ns", ns);
+    else if (ns < 1e6)
+        snprintf(text, 24, "%.2f us", ns / 1e3);
+    else if (ns < 1e9)
+        snprintf(text, 24, "%.3f ms", ns / 1e6);
+    else
+        snprintf(text, 24, "%.3f s", ns / 1e9);
+    return text;
+}
+
+static void print_times(const struct bench_result *r, FILE *to)
+{
+    char mean[24], median[24], p90[24], p99[24], deviation[24];
+    bool has_any = false;
+
+    for (int what = 0; what < BENCH_WHATS; what++)
+        for (int c = 0; c < BENCH_CLOCKS; c++) {
+            const struct bench_times *t = &r->times[what][c];
+            if (!t->n)
+                continue;
+            if (!has_any)
+                fprintf(to, "    %-26s %12s %12s %12s %12s %12s %8s\n", "time", "mean", "median",
+                        "90 %", "99 %", "deviation", "n");
+            has_any = true;
+            fprintf(to, "    %-18s %-7s %12s %12s %12s %12s %12s %8" PRIu64 "\n",
+                    bench_what_name[what], bench_clock_name[c], duration(t->mean, mean),
+                    duration(t->median, median), duration(t->p90, p90), duration(t->p99, p99),
+                    duration(t->deviation, deviation), t->n);
+        }
+}
+
+static void print_metric(const struct bench_metric *m, FILE *to)
+{
+    fprintf(to, "    %-28s %10.6g", m->key, m->value);
+    if (!isnan(m->reference))
+        fprintf(to, "   reference %.6g", m->reference);
+    if (!isnan(m->expected))
+        fprintf(to, "   published %.6g", m->expected);
+    if (!isnan(m->limit))
+        fprintf(to, "   at %s %.6g", m->more_is_better ? "least" : "most", m->limit);
+    fputs(m->why[0] ? "   WORSE\n" : "\n", to);
+}
+
+void bench_print(const char *model, const char *target, const struct bench_result *r, FILE *to)
+{
+    char first[24], compile[24];
+
+    fprintf(to, "%-11s ", verdict_name[r->verdict]);
+    text_put(to, TEXT_TERMINAL, model, 0);
+    fputs("  ", to);
+    text_put(to, TEXT_TERMINAL, target, 0);
+    fputc('\n', to);
+    if (r->why[0]) {
+        fputs("    ", to);
+        text_put(to, TEXT_TERMINAL, r->why, 0);
+        fputc('\n', to);
+    }
+    print_times(r, to);
+    if (r->first_ns > 0)
+        fprintf(to, "    first compilation %s, first execution %s\n",
+                duration(r->first_compile_ns, compile), duration(r->first_ns, first));
+    if (r->cache_bytes || r->memory_bytes) {
+        fputs("    ", to);
+        if (r->cache_bytes)
+            fprintf(to, "cache %.3f MB%s", (double) r->cache_bytes / 1e6,
+                    r->memory_bytes ? ", " : "\n");
+        if (r->memory_bytes)
+            fprintf(to, "peak memory of the driver %.1f MB\n", (double) r->memory_bytes / 1e6);
+    }
+    if (r->n_sequences)
+        fprintf(to, "    %u sequence%s, %" PRIu64 " inference%s\n", r->n_sequences,
+                r->n_sequences == 1 ? "" : "s", r->n_inferences, r->n_inferences == 1 ? "" : "s");
+    for (uint32_t i = 0; i < r->n_metrics; i++)
+        print_metric(&r->metric[i], to);
+}
+
+/* ---- JSON */
+
+static json_t *times_json(const struct bench_times *t)
+{
+    json_t *buckets = json_array();
+
+    for (int i = 0; i < BENCH_BUCKETS; i++)
+        json_array_append_new(buckets, json_integer((json_int_t) t->bucket[i]));
+    return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "n",
+                     (json_int_t) t->n, "mean_ns", t->mean, "median_ns", t->median, "p90_ns",
+                     t->p90, "p99_ns", t->p99, "deviation_ns", t->deviation, "least_ns", t->least,
+                     "most_ns", t->most, "total_ns", t->total, "step_ns", t->step, "buckets",
+                     buckets);
+}
+
+static json_t *all_times_json(const struct bench_result *r)
+{
+    json_t *all = json_object();
+
+    for (int what = 0; what < BENCH_WHATS; what++) {
+        json_t *clocks = json_object();
+        for (int c = 0; c < BENCH_CLOCKS; c++)
+            if (r->times[what][c].n)
+                json_object_set_new(clocks, bench_clock_name[c], times_json(&r->times[what][c]));
+        if (json_object_size(clocks))
+            json_object_set(all, bench_what_name[what], clocks);
+        json_decref(clocks);
+    }
+    return all;
+}
+
+static json_t *metrics_json(const struct bench_result *r)
+{
+    json_t *all = json_object();
+
+    for (uint32_t i = 0; i < r->n_metrics; i++) {
+        const struct bench_metric *m = &r->metric[i];
+        json_t *o = json_pack("{s:o}", "value", json_value_number(m->value));
+        if (!isnan(m->reference))
+            json_object_set_new(o, "reference", json_value_number(m->reference));
+        if (!isnan(m->expected))
+            json_object_set_new(o, "expected", json_real(m->expected));
+        if (!isnan(m->limit))
+            json_object_set_new(o, "limit", json_real(m->limit));
+        if (m->why[0])
+            json_object_set_new(o, "worse", json_value_text(m->why));
+        json_object_set_new(all, m->key, o);
+    }
+    return all;
+}
+
+json_t *bench_json(const char *model, const char *target, const struct bench_result *r)
+{
+    json_t *o = json_pack("{s:o, s:o, s:s, s:o}", "model", json_value_text(model), "target",
+                          json_value_text(target), "verdict", verdict_name[r->verdict], "why",
+                          json_value_text(r->why));
+
+    json_object_set_new(o, "times", all_times_json(r));
+    if (r->first_ns > 0) {
+        json_object_set_new(o, "first_compile_ns", json_real(r->first_compile_ns));
+        json_object_set_new(o, "first_ns", json_real(r->first_ns));
+    }
+    if (r->cache_bytes)
+        json_object_set_new(o, "cache_bytes", json_integer((json_int_t) r->cache_bytes));
+    if (r->memory_bytes)
+        json_object_set_new(o, "memory_bytes", json_integer((json_int_t) r->memory_bytes));
+    json_object_set_new(o, "sequences", json_integer(r->n_sequences));
+    json_object_set_new(o, "inferences", json_integer((json_int_t) r->n_inferences));
+    json_object_set_new(o, "metrics", metrics_json(r));
+    return o;
+}
