@@ -72,11 +72,15 @@ static int put_target(struct site *s, sqlite3_stmt *row, void *user, struct why 
     fputs("<tr><th scope=\"row\">", s->to);
     site_put(s, row, 1);
     fputs("<small>", s->to);
-    site_put(s, row, 2);
-    fputs(" ", s->to);
-    site_put(s, row, 3);
-    fputs(", ", s->to);
-    site_put(s, row, 4);
+    if (!strcmp(site_column(row, 2), "?")) { /* harness/run/devices.c */
+        fputs("did not report what it is", s->to);
+    } else {
+        site_put(s, row, 2);
+        fputs(" ", s->to);
+        site_put(s, row, 3);
+        fputs(", ", s->to);
+        site_put(s, row, 4);
+    }
     fputs(", HAL ", s->to);
     site_put(s, row, 5);
     fputs("</small></th>", s->to);
