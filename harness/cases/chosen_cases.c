@@ -140,8 +140,8 @@ static int use_rules(struct chosen_cases *c, const json_t *j, struct why *w)
     REQUIRE(w,
             !o->plan_given && !o->n_suites && !o->version && !o->all_versions && !o->models &&
                 !o->stress_given,
-            "--failed: the rules are those of run %lld; --suite, --hal, --seed, --stress and "
-            "--models cannot be given",
+            "--failed: the rules are those of run %lld; --suite, --hal, --seed, --stress, "
+            "--threads, --processes and --models cannot be given",
             (long long) c->repeated.run);
     REQUIRE(w, seed && n <= MAX_SUITES, "%s: run %lld has no options of rules", o->db,
             (long long) c->repeated.run);
@@ -157,6 +157,10 @@ static int use_rules(struct chosen_cases *c, const json_t *j, struct why *w)
     o->version = hal && !o->all_versions ? hal_version_by_name(hal) : 0;
     o->seed = strtoull(seed, NULL, 10);
     o->stress = json_number_value(json_object_get(j, "stress"));
+    if (json_object_get(j, "threads")) { /* earlier runs do not have them */
+        o->threads = (uint64_t) json_integer_value(json_object_get(j, "threads"));
+        o->processes = (uint64_t) json_integer_value(json_object_get(j, "processes"));
+    }
     return 0;
 }
 

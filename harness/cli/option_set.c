@@ -150,6 +150,18 @@ int option_set_stress(struct options *o, const char *value, struct why *w)
     return parse_seconds(value, &o->stress, w);
 }
 
+int option_set_threads(struct options *o, const char *value, struct why *w)
+{
+    o->stress_given = true;
+    return parse_u64(value, 1, MOST_CRASH_THREADS, &o->threads, w);
+}
+
+int option_set_processes(struct options *o, const char *value, struct why *w)
+{
+    o->stress_given = true;
+    return parse_u64(value, 1, MOST_CRASH_PROCESSES, &o->processes, w);
+}
+
 int option_set_budget(struct options *o, const char *value, struct why *w)
 {
     return parse_seconds(value, &o->budget, w);

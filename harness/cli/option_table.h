@@ -38,6 +38,8 @@ int option_set_jobs(struct options *o, const char *value, struct why *w);
 int option_set_shard(struct options *o, const char *value, struct why *w);
 int option_set_timeout(struct options *o, const char *value, struct why *w);
 int option_set_stress(struct options *o, const char *value, struct why *w);
+int option_set_threads(struct options *o, const char *value, struct why *w);
+int option_set_processes(struct options *o, const char *value, struct why *w);
 int option_set_budget(struct options *o, const char *value, struct why *w);
 int option_set_data(struct options *o, const char *value, struct why *w);
 int option_set_iterations(struct options *o, const char *value, struct why *w);

@@ -173,6 +173,8 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
                          .timeout = 10,
                          .preference = 1, /* fast */
                          .stress = DEFAULT_STRESS,
+                         .threads = DEFAULT_THREADS,
+                         .processes = DEFAULT_PROCESSES,
                          .isolate = ISOLATE_FOREIGN,
                          .seed = DEFAULT_SEED,
                          .warm_up = 0.3,

@@ -9,7 +9,9 @@
 #include "harness/check/check.h"
 #include "randgraph/randgraph.h"
 
-enum { DEFAULT_SEED = 1, DEFAULT_STRESS = 2 };
+enum { DEFAULT_SEED = 1, DEFAULT_STRESS = 2, DEFAULT_THREADS = 8, DEFAULT_PROCESSES = 4 };
+/* The most of --threads and --processes: those that harness/conform has room for. */
+enum { MOST_CRASH_THREADS = 15, MOST_CRASH_PROCESSES = 64 };
 enum { MAX_TARGETS = 32, MAX_SUITES = 64, MAX_FAULTS = 64, MAX_NAMES = 64 };
 
 /* Values of an option that may be repeated. */
@@ -70,9 +72,10 @@ struct options {
 
     const char *suite[MAX_SUITES]; /* halcyon conform: SUITE or SUITE/RULE */
     uint32_t n_suites;
-    double stress; /* halcyon conform: seconds for each rule of the suite stress */
-    bool stress_given;
-    enum hal_version version; /* --hal: of the entry points; 0: not given */
+    double stress; /* halcyon conform: seconds for each rule of the suites stress and crash */
+    uint64_t threads, processes; /* likewise: of the suite crash */
+    bool stress_given;           /* one of the three */
+    enum hal_version version;    /* --hal: of the entry points; 0: not given */
     bool all_versions, list;
     const char *models; /* halcyon conform: file or folder of specifications; NULL: none */
     const char *fault[MAX_FAULTS]; /* halcyon selftest: only these */

@@ -30,6 +30,10 @@ void options_put_rules(struct buffer *b, const struct options *o)
         buffer_printf(b, " --seed %llu", (unsigned long long) o->seed);
     if (o->stress < DEFAULT_STRESS || o->stress > DEFAULT_STRESS)
         buffer_printf(b, " --stress %g", o->stress);
+    if (o->threads != DEFAULT_THREADS && strcmp(o->command, "conform") == 0)
+        buffer_printf(b, " --threads %llu", (unsigned long long) o->threads);
+    if (o->processes != DEFAULT_PROCESSES && strcmp(o->command, "conform") == 0)
+        buffer_printf(b, " --processes %llu", (unsigned long long) o->processes);
     if (o->models) {
         buffer_puts(b, " --models ");
         buffer_put_quoted(b, o->models);

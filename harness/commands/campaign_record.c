@@ -52,6 +52,8 @@ static void put_rules_json(const struct options *o, json_t *j)
     json_object_set_new(j, "hal", hal ? json_string(hal) : json_null());
     json_object_set_new(j, "seed", json_sprintf("%llu", (unsigned long long) o->seed));
     json_object_set_new(j, "stress", json_real(o->stress));
+    json_object_set_new(j, "threads", json_integer((json_int_t) o->threads));
+    json_object_set_new(j, "processes", json_integer((json_int_t) o->processes));
     json_object_set_new(j, "models", o->models ? json_string(o->models) : json_null());
 }
 

@@ -50,11 +50,17 @@ static void put_replay(const struct conform_command *k, const struct conform_ite
                            .version = i->version,
                            .seed = o->seed,
                            .stress = DEFAULT_STRESS,
+                           .threads = DEFAULT_THREADS,
+                           .processes = DEFAULT_PROCESSES,
                            .models = o->models };
 
     snprintf(rule, sizeof rule, "%s/%s", i->rule->suite, i->rule->name);
     if (conform_has_stress(i->rule))
         one.stress = o->stress;
+    if (conform_has_clients(i->rule)) {
+        one.threads = o->threads;
+        one.processes = o->processes;
+    }
     buffer_puts(b, "halcyon conform -d ");
     buffer_put_quoted(b, k->options.target[i->target].uri);
     options_put_rules(b, &one);
@@ -178,7 +184,11 @@ static int read_target(const char *uri, double timeout, struct device_facts *fac
 static int plan(struct conform_command *k, struct chosen_cases *chosen, struct why *w)
 {
     const struct options *o = k->o;
-    const struct conform_parameters p = { o->seed, o->stress, o->models };
+    const struct conform_parameters p = { .seed = o->seed,
+                                          .stress = o->stress,
+                                          .threads = o->threads,
+                                          .processes = o->processes,
+                                          .models = o->models };
 
     k->options =
         (struct conform_options){ .target = k->target,
@@ -213,6 +223,8 @@ static int run_items(struct conform_command *k, struct why *w)
 {
     conform_seed = k->o->seed;
     conform_stress_seconds = k->o->stress;
+    conform_crash_threads = (unsigned) k->o->threads;
+    conform_crash_processes = (unsigned) k->o->processes;
     k->options.stop = campaign_catch_signals();
     k->c.console = console_start(k->o, k->c.n_items);
     TRY(campaign_begin_isolation(&k->c, w));
@@ -343,6 +355,8 @@ int conform_replay(const struct options *o, const char *name)
     one.version = c.version;
     one.seed = c.parameters.seed;
     one.stress = c.parameters.stress;
+    one.threads = c.parameters.threads;
+    one.processes = c.parameters.processes;
     one.models = c.parameters.models;
     one.verbosity = o->verbosity < 0 ? -1 : 1;
     one.jobs = 1;

@@ -8,6 +8,7 @@
 
 uint64_t conform_seed = 1;
 double conform_stress_seconds = 2;
+unsigned conform_crash_threads = 8, conform_crash_processes = 4;
 
 bool conform_applies(const struct conform_rule *r, enum hal_version version)
 {

@@ -62,8 +62,10 @@ int conform_first(const struct conform *c, int at_least);
 
 /* Seed of the random models; set before conform_run(). */
 extern uint64_t conform_seed;
-/* Time that each rule of the suite "stress" takes, about. */
+/* Time that each rule of the suites "stress" and "crash" takes, about; threads of a client, and
+ * clients in processes, of the latter. */
 extern double conform_stress_seconds;
+extern unsigned conform_crash_threads, conform_crash_processes;
 
 /* Whether the rule concerns entry points of this version. */
 bool conform_applies(const struct conform_rule *r, enum hal_version version);

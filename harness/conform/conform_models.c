@@ -324,3 +324,71 @@ void conform_models_free(void)
         capacity = 0;
     }
 }
+
+/* ---- a large one */
+
+void conform_model_large(struct conform_model *m, enum dtype type, uint32_t elements)
+{
+    const float scale = type == DT_U8 ? 1 : 0;
+    const enum lifetime life[] = { LIFE_INPUT, LIFE_CONSTANT_COPY, LIFE_OUTPUT };
+    struct build b;
+    uint32_t id[COUNT(life)];
+
+    build_init(&b, 1);
+    void *values = arena_alloc(b.arena, elements, sizeof(float));
+    conform_must(values, "out of memory");
+    for (int i = 0; i < COUNT(life); i++) {
+        id[i] = build_quant(&b, life[i], type, DIMS(elements), scale, 0);
+        struct operand *o = &b.graph->operand[id[i]];
+        o->tensor.data = values;
+        o->length = life[i] == LIFE_CONSTANT_COPY ? tensor_bytes(&o->tensor) : 0;
+    }
+    OPERATION(&b, "ADD", IDS(id[0], id[1], build_int(&b, 0)), IDS(id[2]));
+    model_count_consumers(&b.model);
+    struct tensor *in = arena_copy(b.arena, &b.graph->operand[id[0]].tensor, sizeof *in),
+                  *out = arena_copy(b.arena, &b.graph->operand[id[2]].tensor, sizeof *out);
+    conform_must(in && out, "out of memory");
+    b.graph->operand[id[0]].tensor.data = b.graph->operand[id[2]].tensor.data = NULL;
+    const struct example e = {
+        .name = "ADD of a large constant", .model = b.model, .in = in, .expected = out
+    };
+    conform_model_init(m, &e, b.arena);
+}
+
+/* ---- what the driver supports, from the built-in models of one operation */
+
+static bool is_supported(struct conform *c, const struct conform_model *m)
+{
+    bool supported = false;
+    uint32_t n = 0;
+    enum hal_status s =
+        c->driver->get_supported_operations(c->driver, c->version, &m->hal, &supported, &n);
+
+    return s == HAL_NONE && n == 1 && supported;
+}
+
+static bool any_supported(struct conform *c, const struct op *op)
+{
+    for (int i = 0; i < conform_n_models; i++) {
+        const struct conform_model *m = &conform_models[i];
+        const struct graph *g = &m->example.model.graph[0];
+        if (g->n_operations == 1 && g->operation[0].code == op->code && conform_model_is_of(m, c) &&
+            is_supported(c, m))
+            return true;
+    }
+    return false;
+}
+
+int conform_supported_operations(struct conform *c, struct randgraph_weights *ret)
+{
+    int n = 0;
+
+    *ret = randgraph_weights_default;
+    for (int i = 0; i < op_table_n; i++) {
+        if (any_supported(c, op_table[i]))
+            n++;
+        else if (ret->n_ops < RANDGRAPH_MAX_OP_WEIGHTS)
+            ret->op[ret->n_ops++] = (struct randgraph_op_weight){ op_table[i], 0 };
+    }
+    return n;
+}

@@ -6,6 +6,7 @@
 #include "golden/model/one_op.h"
 #include "harness/check/cases.h"
 #include "harness/conform/conform.h"
+#include "randgraph/randgraph.h"
 
 struct conform_model {
     struct arena *arena;
@@ -40,6 +41,10 @@ void conform_model_init(struct conform_model *m, const struct example *e, struct
 void conform_model_of(struct conform_model *m, const struct one_op *o);
 void conform_model_done(struct conform_model *m);
 
+/* y = x + a constant, zeros of float32 or quant8 with so many elements; the expected values are
+ * zeros. */
+void conform_model_large(struct conform_model *m, enum dtype type, uint32_t elements);
+
 /* Computes example.expected with the reference. */
 void conform_model_expect(struct conform_model *m);
 
@@ -48,6 +53,10 @@ void conform_model_expect(struct conform_model *m);
  * none, which is then why the rule is not applicable. */
 const struct one_op *conform_relu(struct conform *c);
 const struct one_op *conform_sum(struct conform *c);
+
+/* Weights for random graphs of operations that the driver supports, by the built-in models of one
+ * operation.  Returns the number of these operations. */
+int conform_supported_operations(struct conform *c, struct randgraph_weights *ret);
 
 /* Whether the rule's version has the feature level that the model needs. */
 bool conform_model_is_of(const struct conform_model *m, const struct conform *c);

@@ -10,9 +10,9 @@
 
 const char conform_case_prefix[] = "conform/";
 const struct conform_parameters conform_default = { .seed = DEFAULT_SEED,
-                                                    .stress = DEFAULT_STRESS };
-
-static const char stress_suite[] = "stress";
+                                                    .stress = DEFAULT_STRESS,
+                                                    .threads = DEFAULT_THREADS,
+                                                    .processes = DEFAULT_PROCESSES };
 
 /* ---- names */
 
@@ -21,9 +21,14 @@ static bool is_default_stress(double seconds)
     return !(seconds < conform_default.stress || seconds > conform_default.stress);
 }
 
+bool conform_has_clients(const struct conform_rule *r)
+{
+    return strcmp(r->suite, "crash") == 0;
+}
+
 bool conform_has_stress(const struct conform_rule *r)
 {
-    return strcmp(r->suite, stress_suite) == 0;
+    return strcmp(r->suite, "stress") == 0 || conform_has_clients(r);
 }
 
 static int put_name(const struct conform_item *i, const struct conform_parameters *p,
@@ -38,6 +43,10 @@ static int put_name(const struct conform_item *i, const struct conform_parameter
         buffer_printf(&b, "/seed=%llu", (unsigned long long) p->seed);
     if (conform_has_stress(i->rule) && !is_default_stress(p->stress))
         buffer_printf(&b, "/stress=%g", p->stress);
+    if (conform_has_clients(i->rule) && p->threads != conform_default.threads)
+        buffer_printf(&b, "/threads=%llu", (unsigned long long) p->threads);
+    if (conform_has_clients(i->rule) && p->processes != conform_default.processes)
+        buffer_printf(&b, "/processes=%llu", (unsigned long long) p->processes);
     if (p->models)
         buffer_printf(&b, "/models=%s", p->models);
     if (b.failed)
@@ -65,10 +74,30 @@ static bool take_part(const char **at, char *part, size_t size)
     return true;
 }
 
+static bool read_number(const char *part, const char *key, uint64_t least, uint64_t most,
+                        uint64_t *ret)
+{
+    size_t n = strlen(key);
+    struct why why;
+
+    return strncmp(part, key, n) == 0 && parse_u64(part + n, least, most, ret, &why) == 0;
+}
+
+static bool read_parameter(const char *part, struct conform_parameters *p)
+{
+    char *end = NULL;
+
+    if (strncmp(part, "stress=", 7) != 0)
+        return read_number(part, "seed=", 0, UINT64_MAX, &p->seed) ||
+               read_number(part, "threads=", 1, MOST_CRASH_THREADS, &p->threads) ||
+               read_number(part, "processes=", 1, MOST_CRASH_PROCESSES, &p->processes);
+    p->stress = strtod(part + 7, &end);
+    return end != part + 7 && !*end && p->stress >= 0.01 && p->stress <= 1e6;
+}
+
 static bool read_parameters(const char *at, struct conform_parameters *p)
 {
     char part[64];
-    struct why why;
 
     *p = conform_default;
     while (*at) {
@@ -76,14 +105,7 @@ static bool read_parameters(const char *at, struct conform_parameters *p)
             p->models = at + 7;
             return *p->models;
         }
-        if (!take_part(&at, part, sizeof part))
-            return false;
-        char *end = NULL;
-        if (strncmp(part, "stress=", 7) == 0)
-            p->stress = strtod(part + 7, &end);
-        if (end ? end == part + 7 || *end || !(p->stress >= 0.01 && p->stress <= 1e6)
-                : strncmp(part, "seed=", 5) != 0 ||
-                      parse_u64(part + 5, 0, UINT64_MAX, &p->seed, &why) < 0)
+        if (!take_part(&at, part, sizeof part) || !read_parameter(part, p))
             return false;
     }
     return true;
@@ -99,11 +121,11 @@ int conform_parse_name(const char *name, struct conform_case *ret_case, struct w
               (c.version = hal_version_by_name(version)) && take_part(&at, suite, sizeof suite) &&
               take_part(&at, rule, sizeof rule) && read_parameters(at, &c.parameters);
 
-    REQUIRE(
-        w, ok,
-        "expected conform/VERSION/SUITE/RULE, and behind it /seed=N, /stress=S or /models=PATH, "
-        "found '%.150s'",
-        name);
+    REQUIRE(w, ok,
+            "expected conform/VERSION/SUITE/RULE, and behind it /seed=N, /stress=S, /threads=N, "
+            "/processes=N or /models=PATH, "
+            "found '%.150s'",
+            name);
     snprintf(c.rule, sizeof c.rule, "%s/%s", suite, rule);
     *ret_case = c;
     return 0;

@@ -2,7 +2,8 @@
  *
  *     conform/1.3/model/M9                    HAL version, suite, rule
  *     conform/fl8/random/R1/seed=7            another --seed
- *     conform/1.3/stress/leaks/stress=30      another --stress; of rules of this suite only
+ *     conform/1.3/stress/leaks/stress=30      another --stress; of suites stress and crash only
+ *     conform/1.3/crash/parallel/threads=4    another --threads or --processes; of suite crash only
  *     conform/1.3/request/R1/models=PATH      with --models
  */
 #ifndef HARNESS_CONFORM_CASES_H
@@ -17,13 +18,16 @@ extern const char conform_case_prefix[]; /* "conform/" */
 /* What a rule is run with. */
 struct conform_parameters {
     uint64_t seed;
-    double stress;      /* seconds */
+    double stress; /* seconds */
+    uint64_t threads, processes;
     const char *models; /* path; NULL: none */
 };
 extern const struct conform_parameters conform_default;
 
 /* Whether --stress says how long the rule takes. */
 bool conform_has_stress(const struct conform_rule *r);
+/* Likewise --threads and --processes. */
+bool conform_has_clients(const struct conform_rule *r);
 
 /* What a name means; `models` points into the name. */
 struct conform_case {

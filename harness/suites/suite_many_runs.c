@@ -263,29 +263,6 @@ static uint64_t address_space(void)
     return (uint64_t) pages * (uint64_t) sysconf(_SC_PAGESIZE);
 }
 
-/* y = x + a large constant. */
-static void scarce_model(struct conform_model *m)
-{
-    struct build b;
-
-    build_init(&b, 1);
-    float *values = arena_alloc(b.arena, SCARCE_ELEMENTS, sizeof *values);
-    conform_must(values, "out of memory");
-    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(SCARCE_ELEMENTS));
-    uint32_t constant = build_constant(&b, DT_F32, DIMS(SCARCE_ELEMENTS), values);
-    uint32_t act = build_int(&b, 0);
-    uint32_t y = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(SCARCE_ELEMENTS));
-    OPERATION(&b, "ADD", IDS(x, constant, act), IDS(y));
-    model_count_consumers(&b.model);
-    struct tensor *in = arena_copy(b.arena, &b.graph->operand[x].tensor, sizeof *in),
-                  *out = arena_copy(b.arena, &b.graph->operand[y].tensor, sizeof *out);
-    in->data = out->data = values;
-    const struct example e = {
-        .name = "ADD of a large constant", .model = b.model, .in = in, .expected = out
-    };
-    conform_model_init(m, &e, b.arena);
-}
-
 static bool is_refusal(const struct conform *c, enum hal_status s)
 {
     return s == HAL_GENERAL_FAILURE ||
@@ -340,7 +317,7 @@ static void scarce_memory(struct conform *c, const void *data)
         conform_subject_close(&s);
         return;
     }
-    scarce_model(&m);
+    conform_model_large(&m, DT_F32, SCARCE_ELEMENTS);
     bool supports = conform_supports(c, c->version, &m.hal);
     if (!supports)
         conform_not_applicable(c, "the driver does not support %s", m.name);

@@ -7,45 +7,6 @@
 #include "harness/conform/conform_judge.h"
 #include "randgraph/randgraph.h"
 
-/* ---- what the driver supports, from the built-in models of one operation */
-
-static bool is_supported(struct conform *c, const struct conform_model *m)
-{
-    bool supported = false;
-    uint32_t n = 0;
-    enum hal_status s =
-        c->driver->get_supported_operations(c->driver, c->version, &m->hal, &supported, &n);
-
-    return s == HAL_NONE && n == 1 && supported;
-}
-
-static bool any_supported(struct conform *c, const struct op *op)
-{
-    for (int i = 0; i < conform_n_models; i++) {
-        const struct conform_model *m = &conform_models[i];
-        const struct graph *g = &m->example.model.graph[0];
-        if (g->n_operations == 1 && g->operation[0].code == op->code && conform_model_is_of(m, c) &&
-            is_supported(c, m))
-            return true;
-    }
-    return false;
-}
-
-/* Operations that the driver does not support are not drawn.  Returns the number of the others. */
-static int choose_operations(struct conform *c, struct randgraph_weights *ret)
-{
-    int n = 0;
-
-    *ret = randgraph_weights_default;
-    for (int i = 0; i < op_table_n; i++) {
-        if (any_supported(c, op_table[i]))
-            n++;
-        else if (ret->n_ops < RANDGRAPH_MAX_OP_WEIGHTS)
-            ret->op[ret->n_ops++] = (struct randgraph_op_weight){ op_table[i], 0 };
-    }
-    return n;
-}
-
 /* ---- one graph */
 
 /* Every kind of execution of the version. */
@@ -104,7 +65,7 @@ static void graphs(struct conform *c, const void *data)
     struct randgraph_options options = randgraph_default;
     struct randgraph_weights weights;
 
-    if (!choose_operations(c, &weights)) {
+    if (!conform_supported_operations(c, &weights)) {
         conform_not_applicable(c, "no operation of this version is supported");
         return;
     }

@@ -18,8 +18,10 @@ const struct conform_suite conform_suites[] = {
     { "consistency", "answers and results that depend on nothing but the question" },
     { "random", "random graphs of what the driver supports, judged against the reference" },
     { "version", "what each HAL version has" },
-    /* Last: it slows down what other workers check on the same service. */
+    /* Last: they slow down what other workers check on the same service. */
     { "stress", "long runs, many models, clients that are killed" },
+    { "crash",
+      "threads, processes that die, models that need much memory; the driver stays alive" },
 };
 const int conform_n_suites = COUNT(conform_suites);
 
@@ -45,6 +47,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(random)                                                                                \
     FILE_OF(extension)                                                                             \
     FILE_OF(stress)                                                                                \
+    FILE_OF(crash)                                                                                 \
     FILE_OF(threads)                                                                               \
     FILE_OF(together)                                                                              \
     FILE_OF(variants)                                                                              \

@@ -348,7 +348,7 @@ static void missed_deadline(struct faulty_preparation *p)
         p->config.deadline = 1;
 }
 
-static void refuse_model(struct faulty_preparation *p)
+void faulty_refuse_model(struct faulty_preparation *p)
 {
     static struct hal_model invalid; /* without operations */
 
@@ -358,7 +358,7 @@ static void refuse_model(struct faulty_preparation *p)
 static void no_relaxed(struct faulty_preparation *p)
 {
     if (p->model && p->model->relaxed)
-        refuse_model(p);
+        faulty_refuse_model(p);
 }
 
 static bool is_read(const struct hal_subgraph *g, uint32_t operand)
@@ -378,7 +378,7 @@ static void no_unread_constant(struct faulty_preparation *p)
         if ((g->operands[i].lifetime == HAL_CONSTANT_COPY ||
              g->operands[i].lifetime == HAL_CONSTANT_REFERENCE) &&
             !is_read(g, i)) {
-            refuse_model(p);
+            faulty_refuse_model(p);
             return;
         }
 }
@@ -389,7 +389,7 @@ static void few_models(struct faulty_preparation *p)
     enum { MOST = 64 };
 
     if (p->model && atomic_fetch_add(&p->driver->state, 1) >= MOST)
-        refuse_model(p);
+        faulty_refuse_model(p);
 }
 
 static struct hal_prepared_model *base_of(struct faulty_model *m)
@@ -645,7 +645,7 @@ static void need_cache_files(struct faulty_preparation *p)
 
     for (uint32_t i = 0; p->model && i < c->n_model; i++)
         if (lseek(c->model[i], 0, SEEK_CUR) < 0)
-            refuse_model(p);
+            faulty_refuse_model(p);
 }
 
 /* Restores from one file too many or too few by using those that it expects. */

@@ -5,7 +5,7 @@
 
 static const struct fault_group *const groups[] = {
     &device_faults, &driver_faults, &model_faults,    &execution_faults, &burst_faults,
-    &state_faults,  &repeat_faults, &sequence_faults, &memory_faults,
+    &state_faults,  &repeat_faults, &sequence_faults, &memory_faults,    &crowd_faults,
 };
 
 const struct fault *fault_at(int index)

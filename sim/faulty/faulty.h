@@ -168,6 +168,10 @@ static inline bool faulty_accepts(const struct faulty_driver *d, enum unchecked 
 /* sim/faulty/faulty_model.c: NULL: out of memory, and inner is released. */
 struct faulty_model *faulty_model_new(struct faulty_driver *d, struct hal_prepared_model *inner);
 void faulty_model_methods(struct faulty_driver *d);
+/* Frees a model of the layer and the driver's (sim/faulty/state_faults.c). */
+void faulty_model_release(struct hal_prepared_model *self);
+/* The driver rejects the model (sim/faulty/driver_faults.c). */
+void faulty_refuse_model(struct faulty_preparation *p);
 /* sim/faulty/faulty_memory.c: buffers. */
 enum hal_status faulty_allocate(struct hal_driver *self, const struct hal_buffer_desc *desc,
                                 uint32_t n_models, struct hal_prepared_model *const *models,
@@ -186,7 +190,7 @@ void leak_memory(struct faulty_call *x);
 
 /* Rows of the fault table. */
 extern const struct fault_group driver_faults, execution_faults, memory_faults, model_faults,
-    burst_faults, repeat_faults, sequence_faults, state_faults;
+    burst_faults, repeat_faults, sequence_faults, state_faults, crowd_faults;
 
 #define CONTRACT(...)                                                                              \
     &(const struct contract_hooks)                                                                 \

@@ -443,7 +443,7 @@ static void crash_when_busy(struct faulty_call *x)
         raise(SIGSEGV);
 }
 
-static void release_inner(struct hal_prepared_model *self)
+void faulty_model_release(struct hal_prepared_model *self)
 {
     struct faulty_model *m = faulty_model_of(self);
 
@@ -456,14 +456,14 @@ static void crash_on_release(struct hal_prepared_model *self)
 {
     if (atomic_load(&faulty_model_of(self)->executions) == 0)
         raise(SIGSEGV);
-    release_inner(self);
+    faulty_model_release(self);
 }
 
 static void crash_on_release_by_thread(struct hal_prepared_model *self)
 {
     if (getpid() != gettid())
         raise(SIGSEGV);
-    release_inner(self);
+    faulty_model_release(self);
 }
 
 /* Keeps the first fence that an execution waits for. */
@@ -479,7 +479,7 @@ static void crash_on_release_before_fence(struct hal_prepared_model *self)
 
     if (fence > 0 && poll(&(struct pollfd){ .fd = fence, .events = POLLIN }, 1, 0) == 0)
         raise(SIGSEGV);
-    release_inner(self);
+    faulty_model_release(self);
 }
 
 /* ---- answers that depend on executions */

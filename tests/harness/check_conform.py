@@ -13,7 +13,8 @@ from pathlib import Path
 # extensions, clients of a service.
 MAY_LACK = {"request/omitted", "cache/restored", "cache/sequences", "deadline/cache", "extension/own",
             "extension/types", "stress/leaks", "stress/killed-clients", "stress/loops", "stress/sequences",
-            "stress/resources", "stress/other-resources", "stress/memory", "concurrency/calls-in-callbacks"}
+            "stress/resources", "stress/other-resources", "stress/memory", "crash/client-deaths", "crash/processes",
+            "crash/loading-processes", "concurrency/calls-in-callbacks"}
 
 
 def serve(halcyon, arguments, folder):
