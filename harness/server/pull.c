@@ -80,12 +80,6 @@ static void put_condition(const struct pull *p, const struct server_table *t, st
         buffer_puts(sql, ")");
 }
 
-static void put_columns(const struct server_table *t, struct buffer *sql)
-{
-    for (int i = 0; i < t->n; i++)
-        buffer_printf(sql, "%s\"%s\"", i ? ", " : "", t->column[i].name);
-}
-
 /* ---- copying */
 
 /* A row that breaks a rule of the schema is the server's fault. */
@@ -127,14 +121,14 @@ static int copy_table(struct pull *p, const struct server_table *t, struct why *
     struct buffer select = { 0 }, insert = { 0 };
     sqlite3_stmt *row = NULL;
     buffer_puts(&select, "COPY (SELECT ");
-    put_columns(t, &select);
+    server_put_columns(&select, t);
     buffer_printf(&select, " FROM %%S.\"%s\"", t->name);
     put_condition(p, t, &select);
     buffer_puts(&select, ") TO STDOUT (FORMAT binary)");
     /* The names of the verdicts are there. */
     buffer_printf(&insert, "INSERT %sINTO \"%s\" (", t->kind == TABLE_SHARED ? "OR REPLACE " : "",
                   t->name);
-    put_columns(t, &insert);
+    server_put_columns(&insert, t);
     buffer_puts(&insert, ") VALUES (?");
     for (int i = 1; i < t->n; i++)
         buffer_puts(&insert, ", ?");

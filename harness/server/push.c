@@ -70,12 +70,6 @@ static int flush(struct push *p, struct buffer *b, size_t least, struct why *w)
     return sent == 1 ? 0 : server_failed(p->to, NULL, w);
 }
 
-static void put_list(struct buffer *sql, const struct server_table *t)
-{
-    for (int i = 0; i < t->n; i++)
-        buffer_printf(sql, "%s\"%s\"", i ? ", " : "", t->column[i].name);
-}
-
 /* The rows of the run, or all of a shared table.  The owner of a run is a process of this machine.
  */
 static void put_select(struct buffer *sql, const struct server_table *t)
@@ -128,7 +122,7 @@ static int send_table(struct push *p, const struct server_table *t, const char *
                                                           : 0;
     put_select(&select, t);
     buffer_printf(&copy, "COPY %s (", to);
-    put_list(&copy, t);
+    server_put_columns(&copy, t);
     buffer_puts(&copy, ") FROM STDIN (FORMAT binary)");
     int failed = select.failed || copy.failed
                      ? why_no_memory(w)

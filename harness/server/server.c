@@ -191,15 +191,7 @@ static int check_result(struct server *s, PGresult *result, ExecStatusType expec
 
 int server_exec(struct server *s, const char *sql, struct why *w)
 {
-    struct buffer text = { 0 };
-    int failed = expand(s, sql, &text, w);
-    if (!failed) {
-        PGresult *result = s->pq->PQexec(s->connection, buffer_text(&text));
-        failed = check_result(s, result, PGRES_COMMAND_OK, w);
-        s->pq->PQclear(result);
-    }
-    buffer_done(&text);
-    return failed;
+    return server_copy(s, sql, PGRES_COMMAND_OK, w);
 }
 
 int server_query(struct server *s, const char *sql, int n, const char *const *parameter,

@@ -37,7 +37,7 @@ int server_query(struct server *s, const char *sql, int n, const char *const *pa
 /* The first column of the first row as a number; 0: there is no row, or it is NULL. */
 int server_query_int(struct server *s, const char *sql, int n, const char *const *parameter,
                      int64_t *ret_value, struct why *w);
-/* Begins a COPY; state: PGRES_COPY_IN or PGRES_COPY_OUT. */
+/* Executes a statement that begins a COPY; state: PGRES_COPY_IN or PGRES_COPY_OUT. */
 int server_copy(struct server *s, const char *sql, ExecStatusType state, struct why *w);
 /* Reads the result of a COPY whose data has been sent or received. */
 int server_copy_end(struct server *s, struct why *w);

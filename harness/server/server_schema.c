@@ -199,6 +199,12 @@ void server_schema_free(struct server_schema *schema)
     free(schema);
 }
 
+void server_put_columns(struct buffer *sql, const struct server_table *t)
+{
+    for (int i = 0; i < t->n; i++)
+        buffer_printf(sql, "%s\"%s\"", i ? ", " : "", t->column[i].name);
+}
+
 /* ---- on the server */
 
 /* What the server has of the schema. */

@@ -55,6 +55,9 @@ struct server_schema {
 
 int server_schema_new(struct server_schema **ret_schema, struct why *w);
 void server_schema_free(struct server_schema *schema);
+/* Appends the names of the columns, "\"run\", \"text\"": SQL of both databases. */
+struct buffer;
+void server_put_columns(struct buffer *sql, const struct server_table *t);
 
 /* Looks which tables the server has, for reading.  WHY_INVALID: there are none of Halcyon's, or a
  * newer Halcyon made them. */
