@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "golden/ops/shared/kin.h"
+#include "harness/explain/hypotheses.h"
 
 /* How many kinds of operations must share what makes them one bucket. */
 enum {
     SHARED_BY_KINDS = 3,      /* a hypothesis, an attribute, or a breach of the contract */
     SHARED_BY_OPERATIONS = 5, /* likewise, operations of at least two kinds */
-    GUESSED_KINDS = 4,        /* a hypothesis of their shrunk cases only */
+    GUESSED_KINDS = 4,        /* one about storing results, of their shrunk cases only */
     PLAIN_KINDS = 5,          /* that the plainest case fails */
     WAY_KINDS = 2,            /* that they fail in one way of execution */
     TOGETHER_KINDS = 5,       /* that they are wrong together only: combinations of them */
@@ -247,6 +248,16 @@ static void add_code(struct codes *all, int32_t code)
         all->code[all->n++] = code;
 }
 
+/* Whether a hypothesis is about how results are stored, by code that very different operations
+ * share. */
+static bool is_about_storing(const char *name)
+{
+    for (const struct hypothesis *h = storing_hypotheses; h->name; h++)
+        if (!strcmp(h->name, name))
+            return true;
+    return false;
+}
+
 /* Whether a symptom has a hypothesis or an attribute of that name. */
 typedef bool has_name(const struct symptom *s, const char *name);
 
@@ -430,7 +441,8 @@ void buckets_find(struct bucket_member *m, uint32_t n)
         for (int k = 0; k < s->matching.n; k++)
             join_sharing(m, n, i, s->matching.name[k], symptom_has_hypothesis);
         for (int k = 0; k < s->possible.n; k++)
-            join_sharing(m, n, i, s->possible.name[k], symptom_may_have_hypothesis);
+            if (is_about_storing(s->possible.name[k]))
+                join_sharing(m, n, i, s->possible.name[k], symptom_may_have_hypothesis);
         for (int k = 0; k < s->attributes.n; k++)
             join_sharing(m, n, i, s->attributes.name[k], symptom_has_attribute);
     }

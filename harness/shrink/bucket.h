@@ -36,8 +36,8 @@ struct bucket_member {
  *   subgraphs;
  * - or the same failure, a common hypothesis and a common attribute;
  * - or the same failure and a common hypothesis or attribute, that three kinds of operations have,
- *   or five operations of two kinds; a hypothesis of the shrunk case only (.possible) where none
- *   matches, that four kinds of operations have;
+ *   or five operations of two kinds; one about storing results, of the shrunk cases only
+ *   (.possible) where none matches, that four kinds of operations have;
  * - or the same failure in five kinds of operations of one kind of types, with plain attributes and
  *   no hypothesis that matches;
  * - or failures that are not about values (a rule of the HAL that is broken): whatever they are, in
