@@ -4,14 +4,12 @@
 
 void bench_model_reset(const struct tensor *t, void *to)
 {
-    const double zero = 0;
-    struct tensor one = *t;
-    const size_t n = tensor_count(t), size = dtype_info[t->dtype].codec->size;
+    const struct dtype_info *type = &dtype_info[t->dtype];
+    const double zero = type->quant == QUANT_AFFINE ? t->zero : 0;
+    const size_t n = tensor_count(t), size = type->codec->size;
 
-    one.shape = (struct shape){ 1, { 1 } };
-    one.data = to;
     if (n)
-        tensor_narrow(&zero, &one);
+        type->codec->narrow(&zero, 1, 0, 1, to);
     for (size_t i = 1; i < n; i++)
         memcpy((uint8_t *) to + i * size, to, size);
 }

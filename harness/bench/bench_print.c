@@ -162,3 +162,87 @@ json_t *bench_json(const char *model, const char *target, const struct bench_res
     json_object_set_new(o, "metrics", metrics_json(r));
     return o;
 }
+
+/* ---- CSV, with the columns of the public benchmark */
+
+static void csv_text(const char *text, FILE *to)
+{
+    for (; *text; text++)
+        fputc(*text == ',' || (unsigned char) *text < ' ' ? ' ' : *text, to);
+}
+
+/* iterations, totalTimeSec, freqStartSec, freqStepSec, bucketCount, buckets */
+static void csv_times(const struct bench_times *t, FILE *to)
+{
+    fprintf(to, ",%" PRIu64 ",%.9g,%.9g,%.9g,%d", t->n, t->total * 1e-9, t->start * 1e-9,
+            t->step * 1e-9, BENCH_BUCKETS);
+    for (int i = 0; i < BENCH_BUCKETS; i++)
+        fprintf(to, ",%u", t->bucket[i]);
+}
+
+static const struct bench_metric *metric_of(const struct bench_result *r, const char *key)
+{
+    for (uint32_t i = 0; i < r->n_metrics; i++)
+        if (strcmp(r->metric[i].key, key) == 0)
+            return &r->metric[i];
+    return NULL;
+}
+
+/* Whether it is of an evaluator, not a difference of outputs. */
+static bool is_evaluated(const struct bench_metric *m)
+{
+    return !strstr(m->key, "_error") || strcmp(m->key, "max_log_f0_error") == 0 ||
+           strcmp(m->key, "max_phone_error_rate") == 0;
+}
+
+void bench_csv_head(const char *version, FILE *to)
+{
+    char stamp[32];
+    const time_t now = time(NULL);
+    struct tm t;
+
+    localtime_r(&now, &t);
+    strftime(stamp, sizeof stamp, "%Y%m%d_%H%M%S", &t);
+    fprintf(to, "%s,%s\n", stamp, version);
+    fputs("#testInfo,backendType,iterations,totalTimeSec,freqStartSec,freqStepSec,bucketCount,"
+          "latencies...,maxSingleError,testSetSize,evaluatorsCount,validationErrorsCount,"
+          "evaluatorKeys...,evaluatorResults...,validationErrors...,compileWithoutCache...,"
+          "saveToCache...,prepareFromCache...,compilationCacheSizeBytes\n",
+          to);
+}
+
+void bench_csv_line(const char *model, const char *target, const struct bench_result *r, FILE *to)
+{
+    const struct bench_metric *golden = metric_of(r, "max_single_error");
+    uint32_t n = 0, n_worse = 0;
+
+    if (!r->times[BENCH_SYNCHRONOUS][BENCH_WALL].n)
+        return;
+    csv_text(model, to);
+    fputc(',', to);
+    csv_text(strcmp(target, "golden") == 0 ? "TFLite_CPU" : target, to);
+    csv_times(&r->times[BENCH_SYNCHRONOUS][BENCH_WALL], to);
+    for (uint32_t i = 0; i < r->n_metrics; i++) {
+        n += is_evaluated(&r->metric[i]);
+        n_worse += r->metric[i].why[0] != 0;
+    }
+    fprintf(to, ",%.9g,%u,%u,%u", golden ? golden->value : 0, r->n_sequences, n, n_worse);
+    for (uint32_t i = 0; i < r->n_metrics; i++)
+        if (is_evaluated(&r->metric[i]))
+            fprintf(to, ",%s", r->metric[i].key);
+    for (uint32_t i = 0; i < r->n_metrics; i++)
+        if (is_evaluated(&r->metric[i]))
+            fprintf(to, ",%.9g", r->metric[i].value);
+    for (uint32_t i = 0; i < r->n_metrics; i++)
+        if (r->metric[i].why[0]) {
+            fputc(',', to);
+            csv_text(r->metric[i].why, to);
+        }
+    for (int what = BENCH_COMPILE; what < BENCH_WHATS; what++) {
+        const struct bench_times *t = &r->times[what][BENCH_WALL];
+        fputs(t->n ? ",true" : ",false", to);
+        if (t->n)
+            csv_times(t, to);
+    }
+    fprintf(to, ",%" PRIu64 "\n", r->cache_bytes);
+}

@@ -115,6 +115,8 @@ struct options {
     double warm_up, bench_seconds;
     bool bench_seconds_given;
     uint64_t iterations, samples; /* 0: not limited */
+    const char *reference;        /* of halcyon calibrate; NULL: golden */
+    bool open_report;             /* --open */
     bool no_latency, no_accuracy, no_compile, no_reference, relaxed;
 };
 
@@ -144,7 +146,8 @@ enum command_bit {
     CMD_PLAN = 2097152,
     CMD_DB = 16777216,
     CMD_BENCH = 67108864,
-    CMD_CAMPAIGN_FILE = 134217728
+    CMD_CAMPAIGN_FILE = 134217728,
+    CMD_CALIBRATE = 268435456
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */

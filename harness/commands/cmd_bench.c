@@ -1,16 +1,23 @@
 /* halcyon bench: latency, memory and accuracy of models on targets. */
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+
+#include "golden/base/output_file.h"
 
 #include "harness/bench/bench_list.h"
 #include "harness/bench/bench_print.h"
+#include "harness/bench/bench_record.h"
 #include "harness/bench/bench_run.h"
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
 #include "harness/run/devices.h"
+#include "reports/reports.h"
 
 struct benching {
     const struct options *o;
@@ -20,6 +27,9 @@ struct benching {
     struct device_facts facts[MAX_TARGETS];
     struct bench_end broken[MAX_TARGETS]; /* PASS: the target can be opened */
     uint64_t totals[VERDICT_COUNT];
+    struct results *results;
+    int64_t run;
+    struct output_file csv; /* to NULL: none */
 };
 
 /* ---- before the first measurement */
@@ -81,19 +91,107 @@ static int probe(struct benching *b, struct why *w)
     return 0;
 }
 
-/* ---- the models */
+/* ---- the record */
 
-static void report(struct benching *b, uint32_t model, uint32_t target,
-                   const struct bench_result *r)
+static char *command_line(const struct options *o)
+{
+    struct buffer b = { 0 };
+
+    buffer_puts(&b, "halcyon bench ");
+    buffer_put_quoted(&b, o->argument[0]);
+    for (uint32_t i = 0; i < o->data.n; i++) {
+        buffer_puts(&b, " --data ");
+        buffer_put_quoted(&b, o->data.name[i]);
+    }
+    for (uint32_t t = 0; t < o->n_targets; t++) {
+        buffer_puts(&b, " -d ");
+        buffer_put_quoted(&b, o->target[t]);
+    }
+    if (o->iterations)
+        buffer_printf(&b, " --iterations %llu", (unsigned long long) o->iterations);
+    if (o->samples)
+        buffer_printf(&b, " --samples %llu", (unsigned long long) o->samples);
+    buffer_printf(&b, "%s%s%s%s%s", o->relaxed ? " --relaxed" : "",
+                  o->no_latency ? " --no-latency" : "", o->no_accuracy ? " --no-accuracy" : "",
+                  o->no_compile ? " --no-compile" : "", o->no_reference ? " --no-reference" : "");
+    return b.data;
+}
+
+static int start_run(struct benching *b, struct why *w)
 {
     const struct options *o = b->o;
+    struct target_row targets[MAX_TARGETS];
+    char *command = command_line(o);
+    struct run_row run = { .kind = "bench",
+                           .command = command ? command : "",
+                           .options = "{}",
+                           .judge = judge_name[JUDGE_BOUND] };
+
+    for (uint32_t t = 0; t < o->n_targets; t++)
+        targets[t] = (struct target_row){ .uri = o->target[t],
+                                          .name = b->facts[t].name,
+                                          .version = b->facts[t].version,
+                                          .type = b->facts[t].type,
+                                          .hal = b->facts[t].hal };
+    int failed = results_open(o->db, RESULTS_WRITE, &b->results, w);
+    if (!failed)
+        failed = results_start_run(b->results, &run, targets, o->n_targets, w);
+    if (!failed)
+        b->run = results_run(b->results);
+    free(command);
+    return failed;
+}
+
+/* ---- the report */
+
+/* Shows a page, as far as there is a program for that. */
+static void open_page(const char *path)
+{
+    char *const arguments[] = { "xdg-open", (char *) (uintptr_t) path, NULL };
+    pid_t pid;
+    int status;
+
+    const int error = posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environ);
+    if (error || waitpid(pid, &status, 0) < 0 || status != 0)
+        fprintf(stderr, "halcyon bench: xdg-open cannot show %s%s%s\n", path, error ? ": " : "",
+                error ? strerror(error) : "");
+}
+
+static int write_report(const struct benching *b, struct why *w)
+{
+    const char *folder = b->o->output ? b->o->output : "halcyon-report";
+    const struct report_options options = { .run = b->run };
+    char page[4096];
+
+    if (!b->o->output && !b->o->open_report)
+        return 0;
+    TRY(report_write(b->o->db, folder, &options, w));
+    snprintf(page, sizeof page, "%s/index.html", folder);
+    if (!b->o->json)
+        printf("%s\n", page);
+    fflush(stdout);
+    if (b->o->open_report)
+        open_page(page);
+    return 0;
+}
+
+/* ---- the models */
+
+static int take(struct benching *b, uint32_t model, uint32_t target, const struct bench_result *r,
+                struct why *w)
+{
+    const struct options *o = b->o;
+    const char *name = b->list.entry[model].name;
 
     b->totals[r->verdict]++;
     if (o->json)
-        console_json_line(bench_json(b->list.entry[model].name, o->target[target], r));
+        console_json_line(bench_json(name, o->target[target], r));
     else if (o->verbosity >= 0)
-        bench_print(b->list.entry[model].name, o->target[target], r, stdout);
+        bench_print(name, o->target[target], r, stdout);
     fflush(stdout);
+    if (b->csv.to)
+        bench_csv_line(name, o->target[target], r, b->csv.to);
+    return bench_record(b->results, target, model, name, r, w);
 }
 
 static int run_model(struct benching *b, uint32_t i, const struct bench_data *data,
@@ -106,7 +204,7 @@ static int run_model(struct benching *b, uint32_t i, const struct bench_data *da
         snprintf(r.why, sizeof r.why, "%s", b->broken[t].why);
         if (r.verdict == VERDICT_PASS)
             TRY(bench_run(o->target[t], &b->model[i], data, reference, &b->how, &r, w));
-        report(b, i, t, &r);
+        TRY(take(b, i, t, &r, w));
     }
     return 0;
 }
@@ -162,8 +260,15 @@ static int bench(struct benching *b, int *ret_status, struct why *w)
     REQUIRE(w, o->n_targets, "missing option -d TARGET");
     TRY(probe(b, w));
     TRY(load(b, w));
+    if (o->csv) {
+        TRY(output_file_open(o->csv, &b->csv, w));
+        bench_csv_head("Halcyon " HALCYON_VERSION, b->csv.to);
+    }
+    TRY(start_run(b, w));
     for (uint32_t i = 0; i < b->list.n; i++)
         TRY(bench_model(b, i, w));
+    TRY(results_finish_run(b->results, console_now() - o->begun, w));
+    TRY(write_report(b, w));
     summarise(b);
     *ret_status = exit_status(b);
     return 0;
@@ -181,7 +286,10 @@ int cmd_bench(const struct options *o)
     }
     b->o = o;
     b->how = options_of(o);
-    const int failed = bench(b, &status, &why);
+    int failed = bench(b, &status, &why);
+    if (b->csv.to && output_file_close(&b->csv, failed == 0, failed ? NULL : &why) < 0)
+        failed = -1;
+    results_close(b->results);
     for (uint32_t i = 0; b->model && i < b->list.n; i++)
         bench_model_done(&b->model[i]);
     bench_list_done(&b->list);

@@ -146,6 +146,23 @@ const struct command command_table[] = {
       "worse\n"
       "than that of the reference or a published limit allows, or a driver fails.",
       cmd_bench, VALUE_FILE },
+    { "calibrate", CMD_CALIBRATE, "-d TARGET [LIST] [-o FILE.toml]",
+      "measure a driver's performance as a profile has it",
+      "Measures execution times on the target relative to the reference: by operand type, of "
+      "relaxed\n"
+      "fp32, and of IF and WHILE, as drivers report them in their capabilities. Workloads are the\n"
+      "models of LIST (as of 'halcyon bench'), each for the type of its input, and small random "
+      "models\n"
+      "for what no model of LIST has. A time is the geometric mean of the ratios of mean times; "
+      "those\n"
+      "of a simulated device are by its cost model. -o writes the times into a profile, in which "
+      "power\n"
+      "and all else stay as they are, and shows how the runtime would partition the models of "
+      "LIST\n"
+      "with it ('halcyon plan'). A FILE that does not exist is made from the target's profile, or "
+      "from\n"
+      "that of sim:cpu.",
+      cmd_calibrate, VALUE_FILE },
     { "ops", CMD_OPS, "[NAME...] [--markdown]", "print the manual of operations",
       "Without a name: one line for each operation. With names: their manual, made from the\n"
       "records that the reference uses. --markdown writes the manual as Markdown; without a name,\n"

@@ -20,6 +20,7 @@ int cmd_shrink(const struct options *o);
 int cmd_dump(const struct options *o);
 int cmd_levels(const struct options *o);
 int cmd_bench(const struct options *o);
+int cmd_calibrate(const struct options *o);
 int cmd_plan(const struct options *o);
 int cmd_ops(const struct options *o);
 int cmd_serve(const struct options *o);

@@ -89,7 +89,8 @@ bool results_has_table(struct results *r, const char *table)
 }
 
 static const char *const added[] = { "support_sets",  "target_performance", "coverage_parts",
-                                     "steering_sets", "campaigns",          "shards" };
+                                     "steering_sets", "campaigns",          "shards",
+                                     "bench_results", "bench_times",        "bench_metrics" };
 
 bool results_has_tables(struct results *r)
 {

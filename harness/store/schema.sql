@@ -7,6 +7,7 @@
 --      |1
 --      |n
 --     case_operations                which operations, in which type, a case exercises
+--     targets 1 --- n bench_results, bench_times, bench_metrics   what `halcyon bench` measured
 --     runs 1 --- n unloaded_files    files of folders that could not be loaded
 --     runs 1 --- n run_notes         what was noticed about a target during the whole run
 --     targets 1 --- n coverage_parts how often which calls of operations were executed on it: the views coverage
@@ -233,4 +234,53 @@ CREATE TABLE unloaded_files (       -- since 3
     file        TEXT NOT NULL,      -- several rows: several of its examples are not legal
     why         TEXT NOT NULL,      -- file, place and reason; the examples before that place are in the run
     PRIMARY KEY (run, ordinal)
+) WITHOUT ROWID;
+
+-- What `halcyon bench` measured of a model on a target.  These tables are added to a database that lacks them when it
+-- is opened for writing.
+CREATE TABLE bench_results (
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    model       TEXT NOT NULL,      -- its name in the list
+    ordinal     INTEGER NOT NULL,   -- position in the list
+    verdict     TEXT NOT NULL REFERENCES verdict_names, -- "fail": accuracy is worse than it may be
+    why         TEXT NOT NULL,
+    sequences   INTEGER NOT NULL,   -- that accuracy was measured on, and their inferences
+    inferences  INTEGER NOT NULL,
+    first_compile_ns REAL,          -- wall clock of the first preparation and execution; NULL: none
+    first_ns    REAL,
+    cache_bytes INTEGER,            -- size of the compilation cache; NULL: none
+    memory_bytes INTEGER,           -- peak of the driver's process; NULL: it has none of its own
+    PRIMARY KEY (run, target, model)
+) WITHOUT ROWID;
+CREATE TABLE bench_times (
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    model       TEXT NOT NULL,
+    what        TEXT NOT NULL,      -- "synchronous", "burst"; "compile", "save to cache", "prepare from cache"
+    clock       TEXT NOT NULL,      -- "wall"; "device", "driver": as the driver reports it
+    n           INTEGER NOT NULL,
+    mean_ns     REAL NOT NULL,
+    median_ns   REAL NOT NULL,
+    p90_ns      REAL NOT NULL,      -- nearest rank
+    p99_ns      REAL NOT NULL,
+    deviation_ns REAL NOT NULL,     -- standard deviation of the population
+    least_ns    REAL NOT NULL,
+    most_ns     REAL NOT NULL,
+    step_ns     REAL NOT NULL,      -- of the histogram, which begins at least_ns
+    buckets     TEXT NOT NULL,      -- JSON: how many times are in each bucket
+    PRIMARY KEY (run, target, model, what, clock)
+) WITHOUT ROWID;
+CREATE TABLE bench_metrics (
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    model       TEXT NOT NULL,
+    key         TEXT NOT NULL,      -- "top_1", "max_mel_cep_distortion"
+    more_is_better INTEGER NOT NULL,
+    value       REAL,               -- NULL: NaN
+    reference   REAL,               -- of the reference on the same data
+    expected    REAL,               -- published
+    allowed     REAL,               -- the worst value that is allowed
+    worse       TEXT NOT NULL,      -- why it is worse than it may be; "": it is not
+    PRIMARY KEY (run, target, model, key)
 ) WITHOUT ROWID;

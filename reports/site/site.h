@@ -31,6 +31,7 @@ struct site {
     int64_t n_bugs, n_unsorted;     /* bugs, and failures that are not sorted into bugs */
     int64_t n_cards, n_bugs_inside; /* rows of what is wrong, and those in the page itself */
     int64_t n_bug_files;            /* of the others */
+    int64_t n_benchmarks, n_bad_benchmarks; /* results of `halcyon bench` */
     int64_t n_targets;
     int64_t n_rows, n_left_out; /* verdicts in the data files, and verdicts that are not */
     struct first_rows {         /* of the files of details: the first row that each has */
@@ -94,6 +95,7 @@ int site_put_matrix(struct site *s, struct why *w);
 int site_put_coverage(struct site *s, struct why *w);
 int site_put_ratios(struct site *s, struct why *w);
 int site_put_times(struct site *s, struct why *w);
+int site_put_bench(struct site *s, struct why *w);
 int site_put_flakes(struct site *s, struct why *w);
 int site_put_trend(struct site *s, struct why *w);
 int site_put_gaps(struct site *s, struct why *w);

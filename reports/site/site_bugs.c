@@ -579,6 +579,10 @@ int site_put_bugs(struct site *s, struct why *w)
                   "href=\"#gaps\">Not compared</a>, how near results came to their bounds under <a "
                   "href=\"#ratios\">Error</a>.</p></div>\n",
                   s->to);
+        } else if (s->n_benchmarks) {
+            fputs("No case was run.</p><p>There are results of <a href=\"#bench\">benchmarks</a> "
+                  "only.</p></div>\n",
+                  s->to);
         } else {
             fputs("Nothing was run.</p><p>The database has no verdicts.</p></div>\n", s->to);
         }

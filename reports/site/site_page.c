@@ -108,6 +108,8 @@ int site_open(struct site *s, struct why *w)
     TRY(site_number(s, QUERY_N_ROWS_OF_BUGS, 0, &s->n_cards, w));
     TRY(site_number(s, QUERY_N_UNSORTED, 0, &s->n_unsorted, w));
     TRY(site_number(s, QUERY_N_TARGETS, 0, &s->n_targets, w));
+    TRY(site_number(s, QUERY_N_BENCH, s->o->run, &s->n_benchmarks, w));
+    TRY(site_number(s, QUERY_N_BENCH_BAD, s->o->run, &s->n_bad_benchmarks, w));
     return site_each(s, QUERY_VERDICTS, 0, 0, count_verdict, NULL, w);
 }
 
@@ -339,6 +341,12 @@ static void put_written(struct site *s)
 void site_headline(struct site *s)
 {
     int64_t bad = s->n - s->n_conforming;
+    if (!s->n && s->n_benchmarks) {
+        fprintf(s->to, "%" PRId64 " of ", s->n_bad_benchmarks);
+        site_counted(s, s->n_benchmarks, "benchmark", "benchmarks");
+        fputs(s->n_bad_benchmarks == 1 ? " fails" : " fail", s->to);
+        return;
+    }
     if (!s->n) {
         fputs("Nothing was run", s->to);
         return;
@@ -425,6 +433,7 @@ static int put_page(struct site *s, struct why *w)
     TRY(site_put_coverage(s, w));
     TRY(site_put_ratios(s, w));
     TRY(site_put_times(s, w));
+    TRY(site_put_bench(s, w));
     TRY(site_put_flakes(s, w));
     TRY(site_put_trend(s, w));
     TRY(site_put_gaps(s, w));

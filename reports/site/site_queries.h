@@ -37,12 +37,17 @@ enum site_query {
     QUERY_WALL_TIMES,         /* tid, bin, n; bins: powers of two of microseconds */
     QUERY_SLOWEST,            /* name, uri, verdict, ms, device_ns, n_operations */
     QUERY_PERFORMANCE,        /* tid, what, time, power */
-    QUERY_FLAKES,             /* name, uri, was, failed_attempts, attempts, since, days, runs */
-    QUERY_WAIVERS,            /* why, uri, was, n, a name, since, days, runs */
-    QUERY_TREND,              /* run, started, kind, verdict, n, conforming; of the newest runs */
-    QUERY_NEW_BUGS,           /* run, bugs that it has first */
-    QUERY_UNDECIDED,          /* uri, why, a name, n */
-    QUERY_UNSUPPORTED,        /* uri, signature, a name, n */
+    QUERY_BENCH,              /* ?1: run; the columns of site_bench.c */
+    QUERY_BENCH_METRICS, /* ?1: run; model, uri, key, value, reference, expected, allowed, worse,
+                            before, more_is_better */
+    QUERY_N_BENCH,       /* ?1: run; n of results of benchmarks */
+    QUERY_N_BENCH_BAD,   /* ?1: run; those that do not conform */
+    QUERY_FLAKES,        /* name, uri, was, failed_attempts, attempts, since, days, runs */
+    QUERY_WAIVERS,       /* why, uri, was, n, a name, since, days, runs */
+    QUERY_TREND,         /* run, started, kind, verdict, n, conforming; of the newest runs */
+    QUERY_NEW_BUGS,      /* run, bugs that it has first */
+    QUERY_UNDECIDED,     /* uri, why, a name, n */
+    QUERY_UNSUPPORTED,   /* uri, signature, a name, n */
     QUERY_RUNS, /* ?1: run; run, started, command, judge, version, seconds, n_cases, done, finished
                  */
     QUERY_UNLOADED, /* ?1: run; run, why */

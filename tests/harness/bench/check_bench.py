@@ -6,16 +6,19 @@ convolution with the identity.
 """
 import json
 import pathlib
+import sqlite3
 import struct
 import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "specs" / "tflite"))
 from writer import Model  # noqa: E402
 
 HALCYON = str(pathlib.Path(sys.argv[1]).resolve())
+SOURCE = pathlib.Path(__file__).resolve().parents[3]
 STATE = pathlib.Path(__file__).resolve().parents[2] / "specs" / "tflite" / "state.tflite"
 RED, GREEN, BLUE, WHITISH = (200, 100, 0), (100, 200, 0), (0, 100, 200), (255, 200, 0)
 
@@ -253,6 +256,61 @@ def check_times(folder):
         fail("the device's time differs in a process of its own")
 
 
+def check_record(folder):
+    """Database, CSV and report have what JSON has; a second run is compared with the first."""
+    for _ in range(2):
+        rows, _ = bench(folder, "states.json", "-d", "sim:cpu", "--iterations", 5, "--csv", "out.csv", "--db", "b.db",
+                        "-o", "report")
+    with sqlite3.connect(folder / "b.db") as db:
+        found = db.execute("SELECT r.verdict, t.n, t.mean_ns, m.value FROM bench_results r JOIN bench_times t "
+                           "USING (run, target, model) JOIN bench_metrics m USING (run, target, model) WHERE run = 2 AND "
+                           "model = 'more' AND what = 'synchronous' AND clock = 'device' AND key = 'max_single_error'"
+                           ).fetchall()
+        device = rows["more", "sim:cpu"]["times"]["synchronous"]["device"]
+        if found != [("pass", 5, device["mean_ns"], 5.0)]:
+            fail(f"the database has {found}")
+    head, names, first, second = (folder / "out.csv").read_text().splitlines()
+    if not names.startswith("#testInfo,backendType,iterations,totalTimeSec") or "Halcyon" not in head:
+        fail(f"the head of the CSV: {head}\n{names}")
+    cells = second.split(",")
+    if cells[:3] != ["more", "sim:cpu", "5"] or cells[6] != "32" or sum(map(int, cells[7:39])) != 5 or cells[39:43] != ["5", "1", "0", "0"]:
+        fail(f"a line of the CSV: {second}")
+    page = (folder / "report" / "index.html").read_text()
+    if "id=\"bench\"" not in page or "max_single_error" not in page or "0 of 2 benchmarks fail" not in page or " %</td>" not in page:
+        fail("the report lacks the benchmark")
+
+
+def check_calibrate(folder):
+    """Only times of a profile change; those of the device are of its cost model."""
+    text = (SOURCE / "sim" / "profiles" / "dsp.toml").read_text()
+    (folder / "own.toml").write_text(text)
+    done = subprocess.run([HALCYON, "calibrate", "--json", "-d", "sim:own.toml", "-o", "own.toml", "--iterations", "3",
+                           "--warm-up", "0.01"], cwd=folder, text=True, capture_output=True, timeout=280, check=False)
+    if done.returncode:
+        fail(f"calibrate: status {done.returncode}\n{done.stdout}{done.stderr}")
+    found = json.loads(done.stdout.splitlines()[0])["performance"]
+    before, after = tomllib.loads(text), tomllib.loads((folder / "own.toml").read_text())
+    times = after["performance"]["operand"]
+    for key in ("TENSOR_QUANT8_ASYMM", "TENSOR_INT32"):
+        if abs(times[key]["time"] / found[key]["time"] - 1) > 1e-3:
+            fail(f"{key}: {times[key]} in the profile, measured {found[key]}")
+        if times[key]["power"] != before["performance"]["operand"][key]["power"]:
+            fail(f"{key}: the power has changed")
+    if abs(after["performance"]["if"]["time"] / found["if"]["time"] - 1) > 1e-3:
+        fail("the time of IF is not that in the profile")
+    for part in (before, after):
+        del part["performance"]
+    if before != after:
+        fail("more than the performance has changed")
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    if [line for line in (folder / "own.toml").read_text().splitlines() if line.startswith("#")] != comments:
+        fail("comments are lost")
+    done = subprocess.run([HALCYON, "calibrate", "-d", "sim:gpu", "states.json", "-o", "new.toml", "--iterations", "3",
+                           "--warm-up", "0.01"], cwd=folder, text=True, capture_output=True, timeout=280, check=False)
+    if done.returncode or "nnapi-reference" not in done.stdout or "RNN" not in done.stdout:
+        fail(f"a new profile, and its plan: status {done.returncode}\n{done.stdout}{done.stderr}")
+
+
 def check_crash(folder):
     rows, _ = bench(folder, "sum.tflite", "-d", "sim:cpu?fault=crash", "-d", "golden", "--iterations", 3, status=1)
     if rows["sum", "sim:cpu?fault=crash"]["verdict"] != "crash" or rows["sum", "golden"]["verdict"] != "pass":
@@ -297,7 +355,8 @@ def check_bad_input(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for check in (check_images, check_fault, check_states, check_foreign_golden, check_times, check_crash,
+        for check in (check_images, check_fault, check_states, check_foreign_golden, check_times, check_record, check_calibrate,
+                      check_crash,
                       check_bad_input):
             check(folder)
 
