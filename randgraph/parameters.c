@@ -174,16 +174,19 @@ static const char *const value_names[VALUES_END] = { [VALUES_MIX] = "mix",
 static int set_values(const struct parameter *p, struct randgraph_options *o, const char *value,
                       struct why *w)
 {
+    struct suggestion s = suggest_for(value);
+    char text[SUGGEST_TEXT];
     (void) p;
-    for (int i = 0; i < VALUES_END; i++)
+    for (int i = 0; i < VALUES_END; i++) {
         if (!strcmp(value, value_names[i])) {
             o->values = (enum randgraph_values) i;
             return 0;
         }
-    return why_fail(w, WHY_INVALID,
-                    "unknown profile of values '%s': must be mix, uniform, edge, exact or "
-                    "adversarial",
-                    value);
+        suggest_candidate(&s, value_names[i]);
+    }
+    return why_fail(w, WHY_INVALID, "unknown profile of values '%s'%s", value,
+                    s.name ? suggest_text(&s, "", text)
+                           : "; expected mix, uniform, edge, exact or adversarial");
 }
 
 static bool put_values(const struct parameter *p, const struct randgraph_options *o,

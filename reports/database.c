@@ -24,12 +24,17 @@ static int system_error(sqlite3 *db, int error)
     return known ? known : why_is_shortage(error) ? error : 0;
 }
 
+static const char expected[] =
+    "a results database, which 'halcyon run', 'random' and 'conform' write";
+
 int database_failed(sqlite3 *db, const char *path, struct why *w)
 {
     int error = system_error(db, errno), code = sqlite3_errcode(db);
     bool bad_file = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_READONLY ||
                     code == SQLITE_CANTOPEN || code == SQLITE_ERROR;
     enum why_code kind = bad_file && !why_is_shortage(error) ? WHY_INVALID : WHY_SYSTEM;
+    if (code == SQLITE_NOTADB)
+        return why_fail(w, kind, "%s: not %s", path, expected);
     if (error)
         return why_fail(w, kind, "%s: %s (%s)", path, sqlite3_errmsg(db), strerror(error));
     return why_fail(w, kind, "%s: %s", path, sqlite3_errmsg(db));
@@ -111,7 +116,7 @@ int database_read(const char *path, sqlite3 **ret_db, struct why *w)
     sqlite3 *db = NULL;
     TRY(database_check_path(path, w));
     if (access(path, R_OK) < 0)
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+        return why_file(w, path, errno);
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         return fail(path, db, w);
     int code = read_header(db);
@@ -144,10 +149,34 @@ int database_version(sqlite3 *db, const char *path, int *ret_version, struct why
         *ret_version = 0;
         return 0;
     }
-    REQUIRE(w, id == APPLICATION, "%s: not a results database of halcyon", path);
+    REQUIRE(w, id == APPLICATION, "%s: the file of another program, not %s", path, expected);
     REQUIRE(w, version >= 1 && version <= DATABASE_VERSION,
             "%s: has schema version %lld, expected 1 to %d", path, (long long) version,
             DATABASE_VERSION);
     *ret_version = (int) version;
+    return 0;
+}
+
+int database_check_version(sqlite3 *db, const char *path, int *ret_version, struct why *w)
+{
+    TRY(database_version(db, path, ret_version, w));
+    REQUIRE(w, *ret_version, "%s: the database is empty; expected %s", path, expected);
+    return 0;
+}
+
+int database_check_run(sqlite3 *db, const char *path, int64_t run, struct why *w)
+{
+    sqlite3_stmt *row;
+    if (sqlite3_prepare_v2(db, "SELECT count(*) FILTER (WHERE run = ?1), max(run) FROM main.runs",
+                           -1, &row, NULL) != SQLITE_OK)
+        return database_failed(db, path, w);
+    sqlite3_bind_int64(row, 1, run);
+    const bool read = sqlite3_step(row) == SQLITE_ROW;
+    const int64_t n = sqlite3_column_int64(row, 0), newest = sqlite3_column_int64(row, 1);
+    sqlite3_finalize(row);
+    if (!read)
+        return database_failed(db, path, w);
+    REQUIRE(w, n, "%s: has no run %lld; the newest is %lld", path, (long long) run,
+            (long long) newest);
     return 0;
 }

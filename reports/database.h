@@ -2,6 +2,8 @@
 #ifndef REPORTS_DATABASE_H
 #define REPORTS_DATABASE_H
 
+#include <stdint.h>
+
 #include "golden/base/why.h"
 
 struct sqlite3;
@@ -29,5 +31,9 @@ enum { DATABASE_VERSION = 6 };
 /* The schema's version, 1 to DATABASE_VERSION; 0: the database is empty.  A database that is not
  * Halcyon's, or newer, is WHY_INVALID. */
 int database_version(struct sqlite3 *db, const char *path, int *ret_version, struct why *w);
+/* The same; fails for an empty database. */
+int database_check_version(struct sqlite3 *db, const char *path, int *ret_version, struct why *w);
+/* Fails if there is no run of this number. */
+int database_check_run(struct sqlite3 *db, const char *path, int64_t run, struct why *w);
 
 #endif

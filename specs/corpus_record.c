@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "golden/base/suggest.h"
 #include "specs/op_names.h"
 #include "specs/values.h"
 
@@ -37,9 +38,11 @@ static int check_members(const json_t *object, const char *where, const char *co
     json_object_foreach((json_t *) object, key, value)
     {
         const char *const *name = names;
-        while (*name && strcmp(*name, key) != 0)
-            name++;
-        REQUIRE(w, *name, "%s: unknown member \"%.40s\"", where, key);
+        struct suggestion s = suggest_for(key);
+        char near[SUGGEST_TEXT];
+        for (; *name && strcmp(*name, key) != 0; name++)
+            suggest_candidate(&s, *name);
+        REQUIRE(w, *name, "%s: unknown member \"%.40s\"%s", where, key, suggest_text(&s, "", near));
     }
     return 0;
 }

@@ -23,22 +23,6 @@ struct load {
     void *user;
 };
 
-/* Reports a file that cannot be opened: as invalid input if its name is wrong, else as a system
- * error. */
-static int fail_open(const char *path, struct why *w)
-{
-    switch (errno) {
-    case ENOENT:
-    case EACCES:
-    case EPERM:
-    case EISDIR:
-    case ENOTDIR:
-    case ELOOP:
-    case ENAMETOOLONG: return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
-    default: return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
-    }
-}
-
 static int fail_at_line(const char *path, size_t number, struct why *w)
 {
     return number ? why_prefix(w, "%s:%zu", path, number) : why_prefix(w, "%s", path);
@@ -135,7 +119,7 @@ static int load_jsonl(const struct load *l, bool xz, struct why *w)
     FILE *from = fopen(l->path, "re");
 
     if (!from)
-        return fail_open(l->path, w);
+        return why_file(w, l->path, errno);
     return load_lines(l, from, xz, NULL, w);
 }
 
@@ -218,7 +202,7 @@ static int load_directory(const struct load *l, struct why *w)
     int n = scandir(l->path, &entry, is_wanted, by_bytes), result = 0;
 
     if (n < 0)
-        return fail_open(l->path, w);
+        return why_file(w, l->path, errno);
     for (int i = 0; i < n; i++) {
         if (result == 0)
             result = load_entry(l, entry[i]->d_name, w);
@@ -239,7 +223,7 @@ int specs_load(const char *path, const struct specs_options *options, specs_each
 
     w = w ? w : &ignored;
     if (stat(path, &st) < 0)
-        return fail_open(path, w);
+        return why_file(w, path, errno);
     int result = S_ISDIR(st.st_mode) ? load_directory(&l, w) : load_file(&l, w);
     if (result < 0) /* it may quote the file */
         text_clean(w->text);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/base/suggest.h"
+
 atomic_uint vlog_mask;
 
 static log_sink *log_to;
@@ -41,20 +43,33 @@ void log_write(enum log_level level, const char *tag, const char *fmt, ...)
 static const char all_tags[] = VLOG_TAGS(TAG);
 #undef TAG
 
+static const char *const tag_name[] = {
+#define TAG(tag, text) [VLOG_##tag] = text,
+    VLOG_TAGS(TAG)
+#undef TAG
+};
+
 static unsigned tag_bits(const char *name, size_t length)
 {
-    static const char *const names[] = {
-#define TAG(tag, text) [VLOG_##tag] = text,
-        VLOG_TAGS(TAG)
-#undef TAG
-    };
-
     if ((length == 1 && *name == '1') || (length == 3 && strncmp(name, "all", 3) == 0))
         return (1u << VLOG_TAG_COUNT) - 1;
     for (unsigned i = 0; i < VLOG_TAG_COUNT; i++)
-        if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
+        if (strlen(tag_name[i]) == length && strncmp(tag_name[i], name, length) == 0)
             return 1u << i;
     return 0;
+}
+
+static int unknown_tag(const char *name, size_t length, struct why *w)
+{
+    char copy[64], near[SUGGEST_TEXT];
+    snprintf(copy, sizeof copy, "%.*s", (int) (length < 64 ? length : 64), name);
+    struct suggestion s = suggest_for(copy);
+
+    for (unsigned i = 0; i < VLOG_TAG_COUNT; i++)
+        suggest_candidate(&s, tag_name[i]);
+    if (s.name)
+        return why_fail(w, WHY_INVALID, "unknown tag '%s'%s", copy, suggest_text(&s, "", near));
+    return why_fail(w, WHY_INVALID, "unknown tag '%s'; expected all, or some of%s", copy, all_tags);
 }
 
 int vlog_set(const char *setting, struct why *w)
@@ -67,8 +82,7 @@ int vlog_set(const char *setting, struct why *w)
         size_t length = strcspn(at, separators);
         unsigned bits = tag_bits(at, length);
         if (!bits)
-            rc = why_fail(w, WHY_INVALID, "unknown tag '%.*s'; expected all, or some of%s",
-                          (int) (length < 64 ? length : 64), at, all_tags);
+            rc = unknown_tag(at, length, w);
         mask |= bits;
         at += length;
         at += strspn(at, separators);

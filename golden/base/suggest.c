@@ -64,15 +64,17 @@ static bool are_at(const char *word, size_t n, const char *name)
     return true;
 }
 
-/* Whether the word is the first or the last part of the name: CONV of CONV_2D, FLOAT32 of
- * TENSOR_FLOAT32. */
+/* Whether one is the beginning of the other, or the word the last part of the name: CONV of
+ * CONV_2D, conformance for conform, FLOAT32 of TENSOR_FLOAT32. */
 static bool is_part(const char *word, const char *name)
 {
-    enum { SHORTEST = 3 };
+    enum { SHORTEST_WORD = 3, SHORTEST_NAME = 5 };
     size_t n = strlen(word), m = strlen(name);
 
-    return n >= SHORTEST && m > n + 1 &&
-           ((is_separator(name[n]) && are_at(word, n, name)) ||
+    if (m >= SHORTEST_NAME && n > m)
+        return are_at(name, m, word);
+    return n >= SHORTEST_WORD && m > n &&
+           (are_at(word, n, name) ||
             (is_separator(name[m - n - 1]) && are_at(word, n, name + m - n)));
 }
 
@@ -85,15 +87,16 @@ static size_t most_edits(const char *word)
 
 struct suggestion suggest_for(const char *word)
 {
-    return (struct suggestion){ .word = word, .distance = 1 + most_edits(word) };
+    return (struct suggestion){ .word = word, .distance = 2 * most_edits(word) + 2 };
 }
 
 void suggest_candidate(struct suggestion *s, const char *name)
 {
-    size_t distance = edit_distance(s->word, name);
+    const size_t edits = edit_distance(s->word, name), most = most_edits(s->word);
+    size_t distance = edits > most ? SIZE_MAX : 2 * edits;
 
-    if (distance > most_edits(s->word) && is_part(s->word, name))
-        distance = most_edits(s->word);
+    if (edits > most && is_part(s->word, name))
+        distance = 2 * most + 1;
     if (distance >= s->distance)
         return;
     s->name = name;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/base/suggest.h"
+
 int why_fail(struct why *w, enum why_code code, const char *fmt, ...)
 {
     if (!w)
@@ -42,8 +44,19 @@ bool why_is_shortage(int error)
 
 int why_file(struct why *w, const char *path, int error)
 {
-    return why_fail(w, why_is_shortage(error) ? WHY_SYSTEM : WHY_INVALID, "%s: %s", path,
-                    strerror(error));
+    return why_file_or(w, path, error, "");
+}
+
+int why_file_or(struct why *w, const char *path, int error, const char *hint)
+{
+    char near[SUGGEST_FILE] = "";
+
+    if (error == ENOENT)
+        suggest_file(path, near);
+    else
+        hint = error == EISDIR ? "; expected a file" : "";
+    return why_fail(w, why_is_shortage(error) ? WHY_SYSTEM : WHY_INVALID, "%s: %s%s", path,
+                    strerror(error), *near ? near : hint);
 }
 
 int why_prefix(struct why *w, const char *fmt, ...)

@@ -34,9 +34,11 @@ __attribute__((format(printf, 2, 3))) int why_no_memory_for(struct why *w, const
 /* Whether an errno reports a shortage (of space, descriptors, memory) or a broken device, and not a
  * path that cannot be used. */
 bool why_is_shortage(int error);
-/* Reports an errno about a file: "PATH: No such file or directory"; returns -1.  WHY_SYSTEM for a
- * shortage, else WHY_INVALID. */
+/* Reports an errno about a file: "PATH: No such file or directory", with the nearest name that
+ * there is in its folder; returns -1.  WHY_SYSTEM for a shortage, else WHY_INVALID. */
 int why_file(struct why *w, const char *path, int error);
+/* The same; of a file that does not exist, with `hint` if no name is near. */
+int why_file_or(struct why *w, const char *path, int error, const char *hint);
 
 /* Prepends "text: " to the existing reason, if there is room; returns -1.  w may be NULL. */
 __attribute__((format(printf, 2, 3))) int why_prefix(struct why *w, const char *fmt, ...);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness/cases/mutated.h"
+#include "harness/check/nearest_case.h"
 #include "harness/run/devices.h"
 #include "randgraph/coverage.h"
 #include "sim/hal/hal_convert.h"
@@ -230,8 +231,7 @@ static int repeat_run(struct chosen_cases *c, struct why *w)
     REQUIRE(w, !o->resume || strcmp(o->failed, "last") != 0,
             "--failed last with --resume: the interrupted run is the last one; name the run that "
             "it repeats by its number");
-    REQUIRE(w, access(o->db, F_OK) == 0, "%s: %s ('halcyon %s' writes it; --db names another)",
-            o->db, strerror(errno), o->command);
+    TRY(results_look_for(o->db, w));
     TRY(results_open(o->db, RESULTS_READ, &r, w));
     int failed = read_run(c, r, w);
     results_close(r);
@@ -274,7 +274,10 @@ int chosen_cases_select(struct chosen_cases *c, struct cases *cases, const char 
     if (!chosen_cases_are_part(c))
         return 0;
     TRY(cases_select(cases, case_choice_takes, c->choice, w));
-    TRY(case_choice_check(c->choice, hint, w));
+    char near[NEAREST_CASE_TEXT] = "";
+    if (case_choice_unused(c->choice))
+        cases_nearest(cases, case_choice_unused(c->choice), near);
+    TRY(case_choice_check(c->choice, *near ? near : hint, w));
     case_choice_count(c->choice, CHOICE_FAILED, &missing);
     if (missing)
         fprintf(stderr,

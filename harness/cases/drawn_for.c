@@ -27,7 +27,7 @@ static int read_file(const char *path, struct randgraph_support **ret, struct wh
     enum { MOST_BYTES = 16 << 20 };
     FILE *f = fopen(path, "re");
     if (!f)
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+        return why_file(w, path, errno);
     char *text = malloc(MOST_BYTES + 1);
     size_t n = text ? fread(text, 1, MOST_BYTES + 1, f) : 0;
     bool failed = ferror(f);

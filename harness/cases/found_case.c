@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/base/suggest.h"
 #include "golden/base/text_escape.h"
 #include "harness/cases/chosen_cases.h"
 #include "harness/cases/drawn_for.h"
@@ -26,6 +27,8 @@ int found_case_look_up(struct found_case *p, const char *name, struct why *w)
         return 0; /* an unreadable default database counts as none */
     }
     int found = results_find_case(r, name, &p->found, w);
+    if (found == 0 && strncmp(name, "random/", 7) != 0)
+        results_nearest_case(r, name, p->near);
     results_close(r);
     p->in_database = found == 1;
     return found < 0 ? -1 : 0;
@@ -94,9 +97,7 @@ static int load_file(struct found_case *p, struct why *w)
     const struct options *o = p->o;
     const char *what = o->argument[0];
     TRY(cases_load(&p->cases, what, o->case_glob, w));
-    REQUIRE(w, p->cases.n || p->cases.n_unloaded, "%s: no case in it matches --case '%s'", what,
-            o->case_glob);
-    return 0;
+    return cases_check_found(&p->cases, what, o->case_glob, w);
 }
 
 /* A case that is not recorded, or recorded without its spec: its name is enough to generate it. */
@@ -105,10 +106,12 @@ static int generate(struct found_case *p, struct why *w)
     const char *what = p->o->argument[0];
     struct randgraph_options graphs;
     uint64_t seed, index;
+    char near_file[SUGGEST_FILE];
+    suggest_file(what, near_file);
     REQUIRE(w, p->in_database || !strncmp(what, "random/", 7),
             "expected a file, the name of a random case, such as random/v%d/s7/i123, or of a case "
-            "in %s, found '%s'",
-            RANDGRAPH_VERSION, p->o->db, what);
+            "in %s, found '%s'%s",
+            RANDGRAPH_VERSION, p->o->db, what, *p->near ? p->near : near_file);
     if (randgraph_parse_name(what, &graphs, &seed, &index, w) < 0)
         return p->in_database ? why_prefix(w, "%s: has no spec of this case", p->o->db) : -1;
     p->cases = cases_random(&graphs, seed, index, 1);

@@ -2,7 +2,7 @@
 #ifndef HARNESS_FOUND_CASE_H
 #define HARNESS_FOUND_CASE_H
 
-#include "harness/check/cases.h"
+#include "harness/check/nearest_case.h"
 #include "harness/cli/options.h"
 #include "harness/store/recorded.h"
 
@@ -12,6 +12,7 @@ struct found_case {
     struct cases cases;
     struct recorded_case found;
     bool in_database;
+    char near[NEAREST_CASE_TEXT]; /* where it is not: the nearest name there, or "" */
 };
 
 /* Finds the case, or loads all cases of the file that --case selects.  .o and .effective are set by

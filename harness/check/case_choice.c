@@ -41,11 +41,6 @@ void case_choice_free(struct case_choice *c)
     free(c);
 }
 
-static const char *without_prefix(const char *name)
-{
-    return strncmp(name, "spec/", 5) ? name : name + 5;
-}
-
 static int add(struct case_choice *c, enum choice_kind kind, const char *text, const char *file,
                unsigned line, struct why *w)
 {
@@ -58,7 +53,7 @@ static int add(struct case_choice *c, enum choice_kind kind, const char *text, c
         names->list = list;
         names->capacity = capacity;
     }
-    char *copy = strdup(without_prefix(text));
+    char *copy = strdup(case_without_prefix(text));
     if (!copy)
         return why_no_memory(w);
     bool is_pattern = strpbrk(copy, "*?[");
@@ -95,7 +90,7 @@ static int read_lines(struct case_choice *c, FILE *file, const char *name, struc
         c->digest = farmhash64(at, strlen(at)) + 31 * c->digest;
     }
     if (!failed && ferror(file))
-        failed = why_fail(w, WHY_INVALID, "%s: %s", name, strerror(errno));
+        failed = why_file(w, name, errno);
     free(line);
     if (failed)
         return -1;
@@ -110,7 +105,7 @@ int case_choice_read(struct case_choice *c, const char *path, struct why *w)
         return read_lines(c, stdin, "stdin", w);
     FILE *file = fopen(path, "re");
     if (!file)
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+        return why_file(w, path, errno);
     int failed = read_lines(c, file, path, w);
     fclose(file);
     return failed;
@@ -138,12 +133,12 @@ static bool matches(struct names *names, const char *name)
     size_t low = names->n_patterns, high = names->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (strcmp(names->list[middle].text, without_prefix(name)) < 0)
+        if (strcmp(names->list[middle].text, case_without_prefix(name)) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < names->n && !strcmp(names->list[low].text, without_prefix(name)); low++)
+    for (; low < names->n && !strcmp(names->list[low].text, case_without_prefix(name)); low++)
         found = names->list[low].used = true;
     return found;
 }
@@ -166,22 +161,38 @@ uint64_t case_choice_count(const struct case_choice *c, enum choice_kind kind, u
     return c->of[kind].n;
 }
 
-int case_choice_check(const struct case_choice *c, const char *hint, struct why *w)
+/* The first --case that no case matches, else the first such line of a file; NULL: there is none.
+ */
+static const struct name *first_unused(const struct names *names)
 {
-    const struct names *names = &c->of[CHOICE_ONLY];
     const struct name *first = NULL;
-    uint64_t n = 0;
     for (size_t i = 0; i < names->n; i++) {
         const struct name *name = &names->list[i];
         if (name->used)
             continue;
         if (!name->file)
-            return why_fail(w, WHY_INVALID, "no case matches --case '%s'%s", name->text, hint);
-        n++;
+            return name;
         first = !first || name->line < first->line ? name : first;
     }
+    return first;
+}
+
+const char *case_choice_unused(const struct case_choice *c)
+{
+    const struct name *first = first_unused(&c->of[CHOICE_ONLY]);
+    return first ? first->text : NULL;
+}
+
+int case_choice_check(const struct case_choice *c, const char *hint, struct why *w)
+{
+    const struct name *first = first_unused(&c->of[CHOICE_ONLY]);
+    uint64_t n = 0;
     if (!first)
         return 0;
+    if (!first->file)
+        return why_fail(w, WHY_INVALID, "no case matches --case '%s'%s", first->text, hint);
+    for (size_t i = 0; i < c->of[CHOICE_ONLY].n; i++)
+        n += !c->of[CHOICE_ONLY].list[i].used;
     return why_fail(w, WHY_INVALID, "%s:%u: no case matches '%s'%s (%llu such line%s)", first->file,
                     first->line, first->text, hint, (unsigned long long) n, n == 1 ? "" : "s");
 }

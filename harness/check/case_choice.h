@@ -35,6 +35,9 @@ int case_choice_read(struct case_choice *c, const char *path, struct why *w);
 /* For cases_select(); user is the choice.  Remembers what has matched. */
 bool case_choice_takes(const char *name, void *user);
 
+/* After the last case: the first name or pattern of CHOICE_ONLY that matched no case; NULL: none.
+ */
+const char *case_choice_unused(const struct case_choice *c);
 /* After the last case: fails with the first name or pattern of CHOICE_ONLY that matched no case;
  * hint: what to do about it, "" for nothing. */
 int case_choice_check(const struct case_choice *c, const char *hint, struct why *w);

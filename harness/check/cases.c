@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/check/nearest_case.h"
 #include "randgraph/coverage.h"
 #include "specs/specs.h"
 
@@ -150,7 +151,7 @@ struct loading {
     bool fill; /* generate input values: the file has none */
 };
 
-static const char *without_prefix(const char *name)
+const char *case_without_prefix(const char *name)
 {
     return strncmp(name, "spec/", 5) ? name : name + 5;
 }
@@ -158,8 +159,8 @@ static const char *without_prefix(const char *name)
 /* The exact name matches too, as names may contain wildcard characters. */
 bool case_name_matches(const char *glob, const char *name)
 {
-    glob = without_prefix(glob);
-    name = without_prefix(name);
+    glob = case_without_prefix(glob);
+    name = case_without_prefix(name);
     return !strcmp(glob, name) || !fnmatch(glob, name, 0);
 }
 
@@ -204,8 +205,12 @@ static int take_example(const struct example *e, void *user, struct why *w)
     struct loading *l = user;
     struct cases *c = l->cases;
     struct spec_case taken = { .file = l->file, .may_be_bad = l->may_be_bad };
-    if (l->glob && !case_name_matches(l->glob, e->name))
+    if (l->glob && !case_name_matches(l->glob, e->name)) {
+        char name[CASE_NAME];
+        snprintf(name, sizeof name, "spec/%s", e->name);
+        nearest_case_consider(c->nearest, name);
         return 0;
+    }
     REQUIRE(w, strlen(e->name) < CASE_NAME - strlen("spec/"),
             "%s: the name of an example has %zu bytes, expected less than %zu", l->file,
             strlen(e->name), CASE_NAME - strlen("spec/"));
@@ -297,7 +302,7 @@ static int load_folder(struct cases *c, const char *path, const char *glob,
                 "%s: is a link to a folder that contains it", path);
     int n = scandir(path, &entry, not_hidden, by_name), failed = 0;
     if (n < 0)
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+        return why_file(w, path, errno);
     for (int i = 0; i < n; i++) {
         char *below = NULL;
         if (!failed && asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0)
@@ -339,8 +344,8 @@ static int load_path(struct cases *c, const char *path, const char *glob,
     if (above && !is_spec(path))
         return 0;
     if (!there)
-        return why_fail(w, WHY_INVALID, "%s: %s%s", path, strerror(error),
-                        is_random_name(path) ? " ('halcyon replay' runs a random case)" : "");
+        return why_file_or(w, path, error,
+                           is_random_name(path) ? " ('halcyon replay' runs a random case)" : "");
     REQUIRE(w, S_ISREG(about.st_mode), "%s: neither a regular file nor a folder", path);
     REQUIRE(w, is_spec(path), "%s: expected a file .mod.py, .jsonl, .jsonl.xz or .tflite", path);
     struct loading l = { .cases = c,
@@ -358,11 +363,17 @@ int cases_load(struct cases *c, const char *path, const char *glob, struct why *
 {
     if (!c->arena && !(c->arena = arena_new(0)))
         return why_no_memory(w);
+    if (glob && !c->nearest) {
+        c->nearest = arena_alloc(c->arena, 1, sizeof *c->nearest);
+        if (!c->nearest)
+            return why_no_memory(w);
+        *c->nearest = nearest_case_to(glob);
+    }
     uint64_t before = c->n;
     size_t bad_before = c->n_unloaded;
     TRY(c->keep_going ? load_entry(c, path, glob, NULL, w) : load_path(c, path, glob, NULL, w));
     REQUIRE(w, c->n > before || glob || c->n_unloaded > bad_before, "%s: %s", path,
-            is_spec(path) ? "no examples found"
+            is_spec(path) ? "expected at least one example, found none"
                           : "expected a folder with files .mod.py, .jsonl, .jsonl.xz or .tflite, "
                             "found no examples");
     return 0;
@@ -378,8 +389,26 @@ int cases_open(struct cases *c, const char *what, const char *glob, struct why *
         return 0;
     }
     TRY(cases_load(c, what, glob, w));
-    REQUIRE(w, c->n || c->n_unloaded, "%s: no case in it matches --case '%s'", what, glob);
+    return cases_check_found(c, what, glob, w);
+}
+
+int cases_check_found(const struct cases *c, const char *what, const char *glob, struct why *w)
+{
+    char near[NEAREST_CASE_TEXT] = "";
+    if (c->nearest)
+        nearest_case_text(c->nearest, near);
+    REQUIRE(w, c->n || c->n_unloaded, "%s: no case in it matches --case '%s'%s", what, glob,
+            *near ? near : " ('halcyon levels PATH' lists the names)");
     return 0;
+}
+
+const char *cases_nearest(const struct cases *c, const char *wanted, char text[])
+{
+    struct nearest_case n = nearest_case_to(wanted);
+    for (uint64_t i = 0; i < c->n_before; i++)
+        if (c->spec || c->name)
+            nearest_case_consider(&n, c->spec ? c->spec[i].example.name : c->name[i]);
+    return nearest_case_text(&n, text);
 }
 
 static int select_indexes(struct cases *c, bool (*keep)(const char *name, void *user), void *user,
@@ -412,11 +441,15 @@ int cases_select(struct cases *c, bool (*keep)(const char *name, void *user), vo
                  struct why *w)
 {
     uint64_t kept = 0;
+    c->n_before = c->n;
     if (!c->spec)
         return select_indexes(c, keep, user, w);
     for (uint64_t i = 0; i < c->n; i++)
-        if (keep(c->spec[i].example.name, user))
-            c->spec[kept++] = c->spec[i];
+        if (keep(c->spec[i].example.name, user)) {
+            const struct spec_case taken = c->spec[i];
+            c->spec[i] = c->spec[kept];
+            c->spec[kept++] = taken;
+        }
     c->n = kept;
     return 0;
 }

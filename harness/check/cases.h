@@ -19,6 +19,7 @@ struct unloaded_file {
     const char *file, *why; /* in the arena of the cases; why begins with the file's path */
 };
 
+struct nearest_case;
 struct cases {
     uint64_t n;
     struct spec_case *spec; /* NULL: random graphs, or names */
@@ -47,7 +48,9 @@ struct cases {
     const struct randgraph_steering *const *steering;
     uint32_t n_steerings;
     struct randgraph_steering *own_steering;
-    uint64_t *index; /* after cases_select(): case i is graph or name index[i]; else NULL */
+    uint64_t *index;   /* after cases_select(): case i is graph or name index[i]; else NULL */
+    uint64_t n_before; /* cases before cases_select(); spec[] has those that it left out behind */
+    struct nearest_case *nearest; /* of those that cases_load() left out; NULL: without a glob */
 };
 
 enum { CASE_NAME = RANDGRAPH_NAME }; /* bytes; folder, file and example have up to 255 each */
@@ -74,6 +77,11 @@ void cases_limit_loading(double seconds, size_t bytes);
 /* The one random case of that name if `what` begins with "random/" and is no file
  * (randgraph_parse_name()); else as cases_load(), and an error if no case matches the glob. */
 int cases_open(struct cases *c, const char *what, const char *glob, struct why *w);
+/* After cases_load() with a glob: fails if no case of `what` matches it. */
+int cases_check_found(const struct cases *c, const char *what, const char *glob, struct why *w);
+/* After cases_select(): "; did you mean NAME?" with the nearest of all names, or "".  text: of
+ * NEAREST_CASE_TEXT bytes.  Returns text. */
+const char *cases_nearest(const struct cases *c, const char *wanted, char text[]);
 /* Fails with the file and example of the first model that is not legal NNAPI, so that a bad file
  * is reported as bad input and not as a target's failure; such an example of a folder is removed
  * and its file added to `unloaded`.  Operations that the catalogue does not have are accepted.
@@ -90,6 +98,8 @@ int cases_select(struct cases *c, bool (*keep)(const char *name, void *user), vo
                  struct why *w);
 /* Whether a name is this one or matches it as a pattern; either may lack the prefix "spec/". */
 bool case_name_matches(const char *glob, const char *name);
+/* The name without "spec/", which names on the command line may leave out. */
+const char *case_without_prefix(const char *name);
 
 /* Fills every input that has no data, as those of models in .tflite files, with random values
  * allocated in arena: floats in [-1, 1), quantised types over their whole range, other integers 0

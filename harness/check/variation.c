@@ -89,8 +89,9 @@ static int read_number(const char *word, const char *key, unsigned unit, unsigne
 static int unknown_word(const char *word, struct why *w)
 {
     static char ways[EXECUTION_WAYS][32];
-    struct suggestion s = suggest_for(word);
-    char text[SUGGEST_TEXT];
+    char text[SUGGEST_TEXT], key[64];
+    snprintf(key, sizeof key, "%.*s", (int) strcspn(word, "="), word);
+    struct suggestion s = suggest_for(key);
 
     for (int i = 0; i < EXECUTION_WAYS; i++) {
         way_word((enum execution_way) i, ways[i]);
@@ -102,6 +103,8 @@ static int unknown_word(const char *word, struct why *w)
     }
     for (int i = 0; i < COUNT(flags); i++)
         suggest_candidate(&s, flags[i].word);
+    suggest_candidate(&s, "shift=");
+    suggest_candidate(&s, "at-once=");
     return why_fail(w, WHY_INVALID,
                     "'%.60s': expected a share from 0 to 1, or a way of execution such as "
                     "burst,low-power,at-once=2%s",

@@ -298,10 +298,13 @@ int option_set_list(struct options *o, const char *value, struct why *w)
 int option_set_failed(struct options *o, const char *value, struct why *w)
 {
     uint64_t run = 0;
+    char near[SUGGEST_TEXT];
+    struct suggestion s = suggest_for(value);
+    suggest_candidate(&s, "last");
     bool is_decimal = !value[strspn(value, "0123456789")];
-    REQUIRE(w,
-            !strcmp(value, "last") || (is_decimal && parse_u64(value, 1, INT64_MAX, &run, w) == 0),
-            "expected the number of a run or 'last', found '%s'", value);
+    REQUIRE(
+        w, !strcmp(value, "last") || (is_decimal && parse_u64(value, 1, INT64_MAX, &run, w) == 0),
+        "expected the number of a run or 'last', found '%s'%s", value, suggest_text(&s, "", near));
     o->failed = value;
     return 0;
 }
@@ -369,7 +372,18 @@ int option_set_op(struct options *o, const char *value, struct why *w)
 
 int option_set_types(struct options *o, const char *value, struct why *w)
 {
-    return randgraph_set(&o->graphs, "types", value, w);
+    TRY(randgraph_set(&o->graphs, "types", value, w));
+    for (int t = 0; t < DT_COUNT; t++) {
+        char tensor[64];
+        if (dtype_info[t].tensor || !(o->graphs.dtypes & (1u << t)))
+            continue;
+        snprintf(tensor, sizeof tensor, "TENSOR_%s", dtype_info[t].name);
+        return why_fail(w, WHY_INVALID, "expected types of tensors, found '%s'%s%s%s",
+                        dtype_info[t].name, dtype_by_name(tensor) < 0 ? "" : "; did you mean ",
+                        dtype_by_name(tensor) < 0 ? "" : tensor,
+                        dtype_by_name(tensor) < 0 ? "" : "?");
+    }
+    return 0;
 }
 
 int option_set_max_dim(struct options *o, const char *value, struct why *w)

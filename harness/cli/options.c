@@ -63,6 +63,21 @@ static int set_member(struct options *o, const struct option_row *r, const char 
     return 0;
 }
 
+static int option_of_others(const struct command *c, const char *name, struct why *w)
+{
+    unsigned commands = 0;
+    char list[240] = "";
+    for (int i = 0; i < option_table_n; i++)
+        commands |= strcmp(option_table[i].name, name) ? 0 : option_table[i].commands;
+    for (int i = 0; i < command_table_n; i++)
+        if (command_table[i].bit & commands)
+            text_append(list, sizeof list, "%s%s", *list ? ", " : "", command_table[i].name);
+    return why_fail(w, WHY_INVALID,
+                    "--%s is not an option of this command, but of %s ('halcyon %s --help' lists "
+                    "those of this one)",
+                    name, list, c->name);
+}
+
 /* text: "--NAME" or "--NAME=VALUE", which is not an option of the command or, as an abbreviation,
  * that of several. */
 static int unknown_option(const struct command *c, const char *text, struct why *w)
@@ -88,9 +103,7 @@ static int unknown_option(const struct command *c, const char *text, struct why 
         return why_fail(w, WHY_INVALID,
                         "--waivers is replaced by --baseline FILE (docs/baselines.md)");
     if (other)
-        return why_fail(w, WHY_INVALID,
-                        "--%s is not an option of this command ('halcyon %s --help' lists them)",
-                        name, c->name);
+        return option_of_others(c, name, w);
     if (s.name)
         return why_fail(w, WHY_INVALID, "unknown option --%s%s", name,
                         suggest_text(&s, "--", nearest));
@@ -98,9 +111,28 @@ static int unknown_option(const struct command *c, const char *text, struct why 
                     name, c->name);
 }
 
+/* The letter in optopt, of an argument such as "-x" or "-count". */
+static int unknown_letter(const struct command *c, char **argv, struct why *w)
+{
+    const char *text = "-";
+    for (int i = 1; argv[i] && !text[1]; i++)
+        if (argv[i][0] == '-' && argv[i][1] != '-' && strchr(argv[i], optopt))
+            text = argv[i];
+    char name[64], near[SUGGEST_TEXT];
+    snprintf(name, sizeof name, "%.*s", (int) strcspn(text + 1, "="), text + 1);
+    struct suggestion s = suggest_for(name);
+    for (int i = 0; name[1] && i < option_table_n; i++)
+        if (option_table[i].commands & c->bit)
+            suggest_candidate(&s, option_table[i].name);
+    if (s.name)
+        return why_fail(w, WHY_INVALID, "unknown option %s%s", text, suggest_text(&s, "--", near));
+    return why_fail(w, WHY_INVALID, "unknown option -%c ('halcyon %s --help' lists the options)",
+                    optopt, c->name);
+}
+
 /* getopt_long() leaves in optopt a letter, OPTION_FIRST + row of a long option that it knows, or 0
- * for one that it does not know, which text then is. */
-static int refuse(const struct command *c, int key, const char *text, struct why *w)
+ * for one that it does not know, which argv[optind - 1] then is. */
+static int refuse(const struct command *c, int key, char **argv, struct why *w)
 {
     const struct option_row *r = optopt ? row_of(c, optopt) : NULL;
     if (key == ':' && r)
@@ -108,10 +140,8 @@ static int refuse(const struct command *c, int key, const char *text, struct why
     if (r || optopt == OPTION_HELP)
         return why_fail(w, WHY_INVALID, "--%s takes no argument", r ? r->name : "help");
     if (optopt)
-        return why_fail(w, WHY_INVALID,
-                        "unknown option -%c ('halcyon %s --help' lists the options)", optopt,
-                        c->name);
-    return unknown_option(c, text, w);
+        return unknown_letter(c, argv, w);
+    return unknown_option(c, argv[optind - 1], w);
 }
 
 /* Never freed: options point to them until the program ends. */
@@ -195,7 +225,7 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
             return 1;
         const struct option_row *r = row_of(c, key);
         if (!r)
-            return refuse(c, key, argv[optind - 1], w);
+            return refuse(c, key, argv, w);
         if ((r->set ? r->set(&o, optarg, w) : set_member(&o, r, optarg, w)) < 0)
             return why_prefix(w, "--%s", r->name);
     }
@@ -208,6 +238,11 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
     o.graphs.max_level = level < o.graphs.max_level ? level : o.graphs.max_level;
     if (o.atomic)
         TRY(check_atomic(&o, w));
+    REQUIRE(w, !o.in_process || o.isolate != ISOLATE_ALL,
+            "--in-process and --isolate all exclude each other");
+    REQUIRE(w, !o.no_probe || !o.support_file,
+            "--no-probe and --support exclude each other: the file has what the graphs are drawn "
+            "for");
     if (o.realtime)
         TRY(make_realtime(&o, c->bit == CMD_SERVE, w));
     *ret_options = o;
@@ -235,6 +270,8 @@ int options_expect(const struct options *o, int least, int most, const char *wha
 {
     if (o->n_arguments < least)
         return why_fail(w, WHY_INVALID, "missing argument %s", what);
+    for (int i = 0; i < o->n_arguments && i < most; i++)
+        REQUIRE(w, *o->argument[i], "expected %s, found an empty argument", what);
     if (o->n_arguments > most)
         return why_fail(w, WHY_INVALID, "unexpected argument '%s'", o->argument[most]);
     return 0;

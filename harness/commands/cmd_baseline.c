@@ -326,10 +326,7 @@ static int run_baseline(struct baseline_command *c, struct why *w)
     const struct options *o = c->o;
     struct recorded_filter f = { .run = o->run };
     REQUIRE(w, !(o->update && o->check), "--update and --check: expected one of them");
-    if (!o->db_given && access(o->db, F_OK) != 0)
-        return why_fail(w, WHY_INVALID,
-                        "%s: %s ('halcyon run' and 'halcyon random' write it; --db names another)",
-                        o->db, strerror(errno));
+    TRY(results_look_for(o->db, w));
     TRY(results_open(o->db, RESULTS_READ, &c->results, w));
     TRY(results_describe(c->results, &f, &c->run, w));
     TRY(check_selection(c, w));

@@ -182,7 +182,8 @@ static int choose_runs(const struct options *o, struct results *r, json_t **ret_
             return why_prefix(w, "RUN");
         int found = results_find_run(r, (int64_t) n, "", &run, w);
         TRY(found);
-        REQUIRE(w, found, "%s: there is no run %s", o->db, o->argument[i]);
+        if (!found)
+            return results_check_run(r, (int64_t) n, w);
         recorded_run_done(&run);
         json_array_append_new(*ret_list, json_integer((json_int_t) n));
     }
@@ -221,9 +222,7 @@ static int coverage(const struct options *o, struct randgraph_coverage *c, struc
     struct results *r;
     if (!c)
         return why_no_memory(w);
-    REQUIRE(w, access(o->db, F_OK) == 0,
-            "%s: %s ('halcyon run' and 'halcyon random' write it; --db names another)", o->db,
-            strerror(errno));
+    TRY(results_look_for(o->db, w));
     TRY(results_open(o->db, RESULTS_READ, &r, w));
     int failed = read_coverage(o, r, c, w);
     results_close(r);

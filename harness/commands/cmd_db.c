@@ -11,6 +11,7 @@
 #include "golden/base/suggest.h"
 #include "golden/base/text_escape.h"
 #include "harness/check/json_value.h"
+#include "harness/check/nearest_case.h"
 #include "harness/commands/commands.h"
 #include "harness/server/pull.h"
 #include "harness/server/push.h"
@@ -22,9 +23,7 @@
 static int open_database(const struct options *o, enum results_mode mode, struct results **ret_r,
                          struct why *w)
 {
-    REQUIRE(w, access(o->db, F_OK) == 0,
-            "%s: %s ('halcyon run' and 'halcyon random' write it; --db names another)", o->db,
-            strerror(errno));
+    TRY(results_look_for(o->db, w));
     return results_open(o->db, mode, ret_r, w);
 }
 
@@ -270,7 +269,11 @@ static int write_spec(struct results *r, const struct options *o, struct why *w)
     const char *name = o->argument[1];
     int found = results_find_case(r, name, &c, w);
     TRY(found);
-    REQUIRE(w, found, "%s: there is no case '%s'", o->db, name);
+    char near[NEAREST_CASE_TEXT] = "";
+    if (!found)
+        results_nearest_case(r, name, near);
+    REQUIRE(w, found, "%s: there is no case '%s'%s", o->db, name,
+            *near ? near : " ('halcyon db export cases' has their names)");
     int failed =
         c.spec
             ? output_file_write(o->output, c.spec, strlen(c.spec), w)

@@ -265,8 +265,15 @@ int cmd_devices(const struct options *o)
 {
     struct why why = { 0 };
     int failed = 0;
-    if (o->profile_json)
+    if (o->profile_json && !o->faults)
         return show_profile(o);
+    if (o->faults && (o->profile_json || o->n_arguments)) {
+        why_fail(&why, WHY_INVALID,
+                 o->profile_json
+                     ? "--faults and --profile-json exclude each other"
+                     : "--faults lists the defects of every device: expected no TARGET");
+        return print_error(o, &why);
+    }
     if (o->faults)
         (o->json ? show_faults_json : show_faults)();
     for (int i = 0; !failed && i < o->n_arguments; i++) {

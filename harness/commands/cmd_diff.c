@@ -75,9 +75,10 @@ static int open_side(struct diff_command *c, int side, const char *text, struct 
         n = (size_t) (at - text);
     }
     TRY(parse_database(text, n, c->o->db, &c->path[side], &s->filter.run, w));
-    REQUIRE(w, access(c->path[side], F_OK) == 0,
-            "%s: %s (expected RUN, DATABASE or DATABASE:RUN, each with @TARGET if needed)",
-            c->path[side], strerror(errno));
+    if (access(c->path[side], F_OK) != 0)
+        return why_file_or(
+            w, c->path[side], errno,
+            " (expected RUN, DATABASE or DATABASE:RUN, each with @TARGET if needed)");
     TRY(results_open(c->path[side], RESULTS_READ, &s->results, w));
     return results_describe(s->results, &s->filter, &s->run, w);
 }

@@ -419,6 +419,9 @@ static int check_options(const struct dump *d, bool to_folder, struct why *w)
             : o->values  ? "--values"
                          : "-d",
             d->format);
+    REQUIRE(w, (!o->style && !o->unfold) || (is_graph(d->format) && strcmp(d->format, "graph")),
+            "%s: the format %s is not drawn; expected dot, svg, png or pdf",
+            o->style ? "--style" : "--unfold", d->format);
     REQUIRE(w, !notes || o->n_arguments == 1,
             "-d, --plan and --values: expected one PATH, found two, which are compared");
     REQUIRE(w, o->n_arguments == 1 || is_graph(d->format),

@@ -93,7 +93,7 @@ static int write_file(const char *path, int i, const struct driver_words *words,
     FILE *f = fopen(path, "wx");
 
     if (!f)
-        return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
+        return why_file(w, path, errno);
     for (const char *at = files[i].text; *at;) {
         if (skip(&at, "@NAME@"))
             fputs(words->name, f);
@@ -120,11 +120,10 @@ static int write_driver(const struct options *o, struct why *w)
     TRY(make_name(folder, &words, w));
     find_program(words.halcyon);
     REQUIRE(w, strlen(folder) < 4096, "the path is too long");
-    if (mkdir(folder, 0777) < 0)
-        return why_fail(w, errno == EEXIST || errno == ENOENT ? WHY_INVALID : WHY_SYSTEM, "%s: %s",
-                        folder,
-                        errno == EEXIST ? "already exists; expected the name of a new folder"
-                                        : strerror(errno));
+    const int error = mkdir(folder, 0777) < 0 ? errno : 0;
+    REQUIRE(w, error != EEXIST, "%s: already exists; expected the name of a new folder", folder);
+    if (error)
+        return why_file(w, folder, error);
     for (int i = 0; i < COUNT(files); i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
         if (write_file(path, i, &words, w) == 0)

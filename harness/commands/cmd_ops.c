@@ -64,6 +64,10 @@ static void print_one(const struct options *o, const struct op *op, bool first)
 int cmd_ops(const struct options *o)
 {
     struct why why;
+    if (o->json && o->markdown) {
+        why_fail(&why, WHY_INVALID, "--json and --markdown exclude each other");
+        return print_error(o, &why);
+    }
     for (int i = 0; i < o->n_arguments; i++)
         if (!find(o->argument[i])) {
             unknown_operation(o->argument[i], &why);

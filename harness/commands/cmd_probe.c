@@ -15,6 +15,8 @@ static int probe(const struct options *o, struct support_probe *p, struct why *w
     struct device_facts facts;
     TRY(options_expect(o, 1, 1, "TARGET", w));
     const char *uri = o->argument[0];
+    if (o->output)
+        TRY(output_file_check(o->output, w));
     if (device_probe(uri, o->timeout, &facts, w) != 0)
         return -1;
     TRY(support_probe(uri, &options, p, w));

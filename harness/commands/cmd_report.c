@@ -65,10 +65,7 @@ static int write_report(const struct options *o, struct why *w)
             "missing option -o DIR, the folder to write to, or --text, --markdown, --junit, "
             "--json-file, --tap or --csv FILE");
     REQUIRE(w, !o->text || !o->markdown, "--text and --markdown exclude each other");
-    if (!o->db_given && access(o->db, F_OK) != 0)
-        return why_fail(w, WHY_INVALID,
-                        "%s: %s ('halcyon run' and 'halcyon random' write it; --db names another)",
-                        o->db, strerror(errno));
+    TRY(results_look_for(o->db, w));
     TRY(export_check(o, w));
     TRY(results_open(o->db, RESULTS_READ, &r, w)); /* also checks that it is a results database */
     int failed = export_write(r, o, o->run, NULL, w);

@@ -110,7 +110,12 @@ const struct command *help_find_command(const char *name)
             return &command_table[i];
         suggest_candidate(&s, command_table[i].name);
     }
-    fprintf(stderr, "halcyon: unknown command '%s'%s\n", name,
+    if (*name == '-') {
+        s = suggest_for(name);
+        suggest_candidate(&s, "--version");
+        suggest_candidate(&s, "--help");
+    }
+    fprintf(stderr, "halcyon: unknown %s '%s'%s\n", *name == '-' ? "option" : "command", name,
             s.name ? suggest_text(&s, "", text) : " ('halcyon help' lists the commands)");
     return NULL;
 }
@@ -122,6 +127,10 @@ int cmd_help(const struct options *o)
 
     if (options_expect(o, 0, 1, "COMMAND", &why) < 0)
         return print_error(o, &why);
+    if (o->man + (o->shell != NULL) + o->n_arguments > 1) {
+        why_fail(&why, WHY_INVALID, "COMMAND, --man and --completion exclude each other");
+        return print_error(o, &why);
+    }
     if (o->man) {
         man_page_print(stdout);
     } else if (o->shell) {

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "golden/base/clock.h"
+#include "golden/base/suggest.h"
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/conform/conform_models.h"
@@ -44,6 +45,28 @@ static bool is_selected(const struct conform_options *o, const struct conform_ru
     return o->n_suites == 0;
 }
 
+static int unknown_name(const char *name, struct why *w)
+{
+    struct suggestion s = suggest_for(name);
+    char text[SUGGEST_TEXT], rule[64], nearest[64];
+
+    for (int i = 0; i < conform_n_suites; i++)
+        suggest_candidate(&s, conform_suites[i].name);
+    for (int f = 0; f < conform_n_rules; f++)
+        for (int k = 0; k < conform_rules[f]->n; k++) {
+            const struct conform_rule *r = &conform_rules[f]->rule[k];
+            snprintf(rule, sizeof rule, "%s/%s", r->suite, r->name);
+            const size_t before = s.distance;
+            suggest_candidate(&s, strchr(name, '/') ? rule : r->name);
+            if (s.distance < before) {
+                memcpy(nearest, rule, sizeof rule);
+                s.name = nearest;
+            }
+        }
+    return why_fail(w, WHY_INVALID, "no suite or rule '%s'%s", name,
+                    s.name ? suggest_text(&s, "", text) : " ('halcyon conform --list' lists them)");
+}
+
 static int check_names(const struct conform_options *o, struct why *w)
 {
     for (uint32_t i = 0; i < o->n_suites; i++) {
@@ -51,8 +74,8 @@ static int check_names(const struct conform_options *o, struct why *w)
         for (int f = 0; f < conform_n_rules; f++)
             for (int k = 0; k < conform_rules[f]->n; k++)
                 found = found || is_named(&conform_rules[f]->rule[k], o->suite[i]);
-        REQUIRE(w, found, "no suite or rule '%s' ('halcyon conform --list' lists them)",
-                o->suite[i]);
+        if (!found)
+            return unknown_name(o->suite[i], w);
     }
     return 0;
 }

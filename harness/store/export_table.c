@@ -92,6 +92,8 @@ int results_export(struct results *r, const char *table, int64_t run, FILE *to, 
     sqlite3_stmt *s = NULL;
     int step = SQLITE_ERROR;
     TRY(check_name(r, table, w));
+    if (run)
+        TRY(database_check_run(r->db, r->path, run, w));
     int failed = put_select(r, table, run, &sql, w);
     failed = failed ? failed : results_prepare(r, buffer_text(&sql), &s, w);
     buffer_done(&sql);

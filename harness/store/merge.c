@@ -68,8 +68,7 @@ static int check_source(const struct source *s, struct why *w)
 {
     sqlite3_stmt *row;
     int version = 0;
-    TRY(database_version(s->db, s->path, &version, w));
-    REQUIRE(w, version, "%s: the database is empty", s->path);
+    TRY(database_check_version(s->db, s->path, &version, w));
     TRY(prepare(s, "PRAGMA quick_check(1)", &row, w));
     int step = sqlite3_step(row);
     const char *found = step == SQLITE_ROW ? (const char *) sqlite3_column_text(row, 0) : NULL;

@@ -227,8 +227,8 @@ static int find_run(struct results *r, int64_t run, struct described_run *ret, s
     sqlite3_finalize(s);
     if (step != SQLITE_ROW && step != SQLITE_DONE)
         return results_failed(r, w);
-    if (run)
-        REQUIRE(w, step == SQLITE_ROW, "%s: has no run %lld", r->path, (long long) run);
+    if (run && step != SQLITE_ROW)
+        return database_check_run(r->db, r->path, run, w);
     REQUIRE(w, step == SQLITE_ROW, "%s: has no run", r->path);
     return ret->kind && ret->command && ret->options && ret->version && ret->judge &&
                    ret->started && ret->finished

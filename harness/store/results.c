@@ -1,5 +1,6 @@
 #include "harness/store/results.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,8 @@ static bool is_current(struct results *r, int version)
 static int open_to_write(struct results *r, enum results_mode mode, struct why *w)
 {
     int version = 0, flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (access(r->path, F_OK) == 0 && access(r->path, W_OK) != 0)
+        return why_file(w, r->path, errno);
     int code = sqlite3_open_v2(r->path, &r->db, flags, NULL);
     if (!r->db)
         return why_no_memory(w);
@@ -162,9 +165,22 @@ static int open_to_read(struct results *r, struct why *w)
 {
     int version = 0;
     TRY(database_read(r->path, &r->db, w));
-    TRY(database_version(r->db, r->path, &version, w));
-    REQUIRE(w, version, "%s: the database is empty", r->path);
+    TRY(database_check_version(r->db, r->path, &version, w));
     return 0;
+}
+
+int results_check_run(struct results *r, int64_t run, struct why *w)
+{
+    return database_check_run(r->db, r->path, run, w);
+}
+
+int results_look_for(const char *path, struct why *w)
+{
+    return access(path, F_OK) == 0
+               ? 0
+               : why_file_or(
+                     w, path, errno,
+                     " ('halcyon run', 'random' and 'conform' write it; --db names another)");
 }
 
 int results_open(const char *path, enum results_mode mode, struct results **ret_results,

@@ -25,6 +25,10 @@ char *results_schema(void);
 
 enum results_mode { RESULTS_READ, RESULTS_WRITE, RESULTS_PART };
 
+/* Fails if there is no run of this number. */
+int results_check_run(struct results *r, int64_t run, struct why *w);
+/* Fails if there is no file at that path, with what writes it. */
+int results_look_for(const char *path, struct why *w);
 /* Opens a database.  PART is WRITE to a new file of this process, that is thrown away unless it
  * gets complete: without a log, and not on the disk before it is closed.  WRITE creates the file if
  * there is none, and upgrades a database of an older version.  A file that is not a results
@@ -209,5 +213,8 @@ struct recorded_case {
 int results_find_case(struct results *r, const char *name, struct recorded_case *ret_case,
                       struct why *w);
 void recorded_case_done(struct recorded_case *c);
+/* "; did you mean NAME?" with the nearest name of a case in the database, or "".  Returns text, of
+ * NEAREST_CASE_TEXT bytes. */
+const char *results_nearest_case(struct results *r, const char *name, char text[]);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "harness/check/nearest_case.h"
 #include "harness/store/results_internal.h"
 
 /* Runs a statement that returns no rows, and finalizes it. */
@@ -407,6 +408,20 @@ int results_find_case(struct results *r, const char *name, struct recorded_case 
     }
     *ret_case = f;
     return 1;
+}
+
+const char *results_nearest_case(struct results *r, const char *name, char text[])
+{
+    struct nearest_case n = nearest_case_to(name);
+    sqlite3_stmt *s;
+
+    if (results_prepare(r, "SELECT DISTINCT name FROM cases ORDER BY name LIMIT 100000", &s,
+                        NULL) == 0) {
+        while (sqlite3_step(s) == SQLITE_ROW)
+            nearest_case_consider(&n, (const char *) sqlite3_column_text(s, 0));
+        sqlite3_finalize(s);
+    }
+    return nearest_case_text(&n, text);
 }
 
 void recorded_case_done(struct recorded_case *f)

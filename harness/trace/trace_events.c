@@ -199,7 +199,7 @@ int trace_events_read(struct trace_events *e, const char *path, struct why *w)
     if (!f.path)
         return why_no_memory_for(w, "a trace");
     if (!(f.from = fopen(path, "r")))
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+        return why_file(w, path, errno);
     int rc = read_any(&f, w);
     if (ferror(f.from))
         rc = why_fail(w, WHY_INVALID, "%s", strerror(errno));

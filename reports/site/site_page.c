@@ -78,31 +78,13 @@ static int count_verdict(struct site *s, sqlite3_stmt *row, void *user, struct w
     return 0;
 }
 
-static int check_run(struct site *s, struct why *w)
-{
-    static const char sql[] = "SELECT count(*) FILTER (WHERE run = ?1), coalesce(max(run), 0) "
-                              "FROM runs";
-    sqlite3_stmt *row;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &row, NULL) != SQLITE_OK)
-        return database_failed(s->db, s->path, w);
-    sqlite3_bind_int64(row, 1, s->o->run);
-    bool read = sqlite3_step(row) == SQLITE_ROW;
-    int64_t n = sqlite3_column_int64(row, 0), newest = sqlite3_column_int64(row, 1);
-    sqlite3_finalize(row);
-    if (!read)
-        return database_failed(s->db, s->path, w);
-    REQUIRE(w, n > 0 || !s->o->run, "%s: has no run %lld; the newest is %lld", s->path,
-            (long long) s->o->run, (long long) newest);
-    return 0;
-}
-
 int site_open(struct site *s, struct why *w)
 {
     int version;
     TRY(database_read(s->path, &s->db, w));
-    TRY(database_version(s->db, s->path, &version, w));
-    REQUIRE(w, version, "%s: the database is empty", s->path);
-    TRY(check_run(s, w));
+    TRY(database_check_version(s->db, s->path, &version, w));
+    if (s->o->run)
+        TRY(database_check_run(s->db, s->path, s->o->run, w));
     TRY(site_create_tables(s->db, s->path, s->o->run, version, w));
     TRY(site_number(s, QUERY_N_BUGS, 0, &s->n_bugs, w));
     TRY(site_number(s, QUERY_N_ROWS_OF_BUGS, 0, &s->n_cards, w));

@@ -86,7 +86,7 @@ static int read_lines(FILE *from, const char *file, const char *who, bool *found
         *found |= n > 0 && strcmp(line, who) == 0;
     }
     if (rc == 0 && ferror(from))
-        rc = why_fail(w, WHY_INVALID, "%s: %s", file, strerror(errno));
+        rc = why_file(w, file, errno);
     free(line);
     return rc;
 }
@@ -98,7 +98,7 @@ int allowlist_allows(const char *file, const char *who, bool anywhere, bool *ret
     bool found = false;
 
     if (!from)
-        return why_fail(w, WHY_INVALID, "%s: %s", file, strerror(errno));
+        return why_file(w, file, errno);
     int rc = read_lines(from, file, who, &found, w);
     fclose(from);
     TRY(rc);

@@ -1,8 +1,10 @@
 /* Opens drivers in shared libraries (lib:PATH.so?ARGUMENTS). */
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/client/runtime.h"
 
@@ -13,8 +15,11 @@ static int load(const char *path, void **ret_library, struct why *w)
     int n = snprintf(here, sizeof(here), "%s%s", strchr(path, '/') ? "" : "./", path);
 
     REQUIRE(w, n > 0 && (size_t) n < sizeof(here), "the path is too long");
+    if (access(path, R_OK) != 0)
+        return why_file(w, path, errno);
     *ret_library = dlopen(here, RTLD_NOW | RTLD_LOCAL);
-    return *ret_library ? 0 : why_fail(w, WHY_INVALID, "%s", dlerror());
+    return *ret_library ? 0
+                        : why_fail(w, WHY_INVALID, "not loaded as a shared library: %s", dlerror());
 }
 
 static int open_in(void *library, const char *arguments, struct hal_driver **ret_driver,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "golden/base/clock.h"
@@ -58,15 +59,19 @@ struct sim_options {
 static int parse_hal(const char *uri, const char *text, enum hal_version *ret, struct why *w)
 {
     const char *name = strchr(text, '=') + 1;
+    struct suggestion s = suggest_for(name);
+    char near[SUGGEST_TEXT];
 
-    for (int i = 0; i < HAL_VERSIONS; i++)
+    for (int i = 0; i < HAL_VERSIONS; i++) {
         if (strcmp(name, hal_version_names[i]) == 0) {
             *ret = hal_versions[i];
             return 0;
         }
+        suggest_candidate(&s, hal_version_names[i]);
+    }
     return why_fail(w, WHY_INVALID,
-                    "%s: expected %.*s1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7 or fl8, found %s", uri,
-                    (int) (name - text), text, name);
+                    "%s: expected %.*s1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7 or fl8, found %s%s", uri,
+                    (int) (name - text), text, name, suggest_text(&s, "", near));
 }
 
 static int unknown_fault(const char *uri, const char *name, struct why *w)
@@ -81,6 +86,25 @@ static int unknown_fault(const char *uri, const char *name, struct why *w)
                            : " ('halcyon devices --faults' lists them)");
 }
 
+static int unknown_option(const char *uri, const char *text, struct why *w)
+{
+    static const char *const keys[] = { "fault=", "hal=", "lowest=", "realtime" };
+    char key[32], near[SUGGEST_TEXT];
+    const size_t n = strcspn(text, "=:");
+
+    snprintf(key, sizeof key, "%.*s%s", (int) (n < 30 ? n : 30), text, text[n] ? "=" : "");
+    struct suggestion s = suggest_for(key);
+    for (int i = 0; i < COUNT(keys); i++)
+        suggest_candidate(&s, keys[i]);
+    if (!s.name && fault_find(text))
+        return why_fail(w, WHY_INVALID, "%s: unknown option '%s'; did you mean fault=%s?", uri,
+                        text, text);
+    return why_fail(w, WHY_INVALID, "%s: unknown option '%s'%s", uri, text,
+                    s.name ? suggest_text(&s, "", near)
+                           : "; expected fault=NAME, hal=VERSION, lowest=VERSION or realtime, with "
+                             "& between several");
+}
+
 static int parse_option(const char *uri, const char *text, struct sim_options *o, struct why *w)
 {
     if (strcmp(text, "realtime") == 0) {
@@ -91,10 +115,8 @@ static int parse_option(const char *uri, const char *text, struct sim_options *o
         return parse_hal(uri, text, &o->hal, w);
     if (strncmp(text, "lowest=", 7) == 0)
         return parse_hal(uri, text, &o->lowest, w);
-    REQUIRE(w, strncmp(text, "fault=", 6) == 0,
-            "%s: expected ?fault=NAME, ?hal=VERSION, ?lowest=VERSION or ?realtime (several: with & "
-            "between them), found %s",
-            uri, text);
+    if (strncmp(text, "fault=", 6) != 0)
+        return unknown_option(uri, text, w);
     o->fault = fault_find(text + 6);
     return o->fault ? 0 : unknown_fault(uri, text + 6, w);
 }
@@ -108,12 +130,36 @@ static int parse_query(const char *uri, char *query, struct sim_options *ret_opt
     return 0;
 }
 
-/* The nearest target that has neither a path nor options, as "; did you mean sim:cpu?", or "". */
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* The scheme of a target that was given as a path only; NULL: it is none. */
+static const char *scheme_of_path(const char *path)
+{
+    struct stat about;
+
+    if (ends_with(path, ".so"))
+        return "lib:";
+    if (ends_with(path, ".toml") || ends_with(path, ".json"))
+        return "sim:";
+    return stat(path, &about) == 0 && S_ISSOCK(about.st_mode) ? "unix:" : NULL;
+}
+
+/* What the target may have been meant to be, as "; did you mean sim:cpu?", or "": one with neither
+ * a path nor options; a path without its scheme; another scheme. */
 static const char *nearest_target(const struct uri *u, char text[SUGGEST_TEXT])
 {
+    static const char *const schemes[] = { "sim", "lib", "sl", "rt", "unix" };
     char name[64];
     snprintf(name, sizeof name, "%s%s%s", u->scheme, *u->path ? ":" : "", u->path);
-    struct suggestion s = suggest_for(name), without_scheme = s;
+    struct suggestion s = suggest_for(name),
+                      without_scheme = suggest_for(*u->path ? u->path : name),
+                      scheme = suggest_for(u->scheme);
+    const char *path_scheme = scheme_of_path(*u->path ? u->path : u->scheme);
 
     for (int i = 0; target_shipped[i]; i++)
         suggest_candidate(&s, target_shipped[i]);
@@ -121,7 +167,17 @@ static const char *nearest_target(const struct uri *u, char text[SUGGEST_TEXT])
     suggest_candidate(&s, "null");
     for (int i = 0; target_shipped[i]; i++)
         suggest_candidate(&without_scheme, target_shipped[i] + strlen("sim:"));
-    return s.name ? suggest_text(&s, "", text) : suggest_text(&without_scheme, "sim:", text);
+    for (int i = 0; i < COUNT(schemes); i++)
+        suggest_candidate(&scheme, schemes[i]);
+    text[0] = 0;
+    if (s.name || without_scheme.name)
+        return s.name ? suggest_text(&s, "", text) : suggest_text(&without_scheme, "sim:", text);
+    if (path_scheme && strcmp(u->scheme, "sim") != 0)
+        snprintf(text, SUGGEST_TEXT, "; did you mean %s%.80s?", path_scheme,
+                 *u->path ? u->path : u->scheme);
+    else if (*u->path && scheme.name && scheme.distance)
+        snprintf(text, SUGGEST_TEXT, "; did you mean %s:%.80s?", scheme.name, u->path);
+    return text;
 }
 
 static int read_json(const char *path, char **ret_json, struct why *w)
@@ -130,7 +186,8 @@ static int read_json(const char *path, char **ret_json, struct why *w)
     char *text = NULL;
     size_t size = 0;
 
-    REQUIRE(w, file, "%s: %s", path, strerror(errno));
+    if (!file)
+        return why_file(w, path, errno);
     const ssize_t n = getdelim(&text, &size, 0, file);
     fclose(file);
     if (n < 0) {

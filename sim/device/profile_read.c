@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/suggest.h"
+
 enum { PLACE_TEXT = 160, VALUE_TEXT = 60, LIST_TEXT = 200 };
 
 static void place_text(const struct key_path *at, char *text, size_t size)
@@ -72,6 +74,13 @@ int read_check_keys(const struct profile_reader *r, const struct key_path *at, c
         struct key_path here = { at, key, 0 };
         place_text(&here, where, sizeof(where));
         list_text(known, list);
+        struct suggestion s = suggest_for(key);
+        char near[SUGGEST_TEXT];
+        for (k = known; *k; k++)
+            suggest_candidate(&s, *k);
+        if (s.name)
+            return why_fail(r->w, WHY_INVALID, "%s: %s: unknown key%s", r->file, where,
+                            suggest_text(&s, "", near));
         return why_fail(r->w, WHY_INVALID, "%s: %s: unknown key, expected one of %s", r->file,
                         where, list);
     }

@@ -117,7 +117,7 @@ def argument_error(name, signature, args, kwargs):
         given = len(args) + len(kwargs) - ("self" in signature.parameters)
         what = f"wrong number of arguments, {given}"
         if unknown:
-            what = f"unknown argument {unknown[0]}"
+            what = f"unknown argument {unknown[0]}{suggestion(unknown[0], signature.parameters)}"
         return f"{what}: must be {usage_of(name, signature)}"
 
 

@@ -136,7 +136,7 @@ START_TEST(bad_names_are_rejected)
         { "random/v2/level=9/s7/i1", "'level=9': '9' is not a whole number from 1 to 8",
           WHY_INVALID },
         { "random/v2/values=none/s7/i1",
-          "unknown profile of values 'none': must be mix, uniform, edge, exact or adversarial",
+          "unknown profile of values 'none'; expected mix, uniform, edge, exact or adversarial",
           WHY_INVALID },
         { "random/v2/ops=5-3/s7/i1", "expected MIN-MAX with MIN not above MAX", WHY_INVALID },
         { "random/v2/relaxed=2/s7/i1", "'2' is not a number from 0 to 1", WHY_INVALID },

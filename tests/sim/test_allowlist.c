@@ -140,7 +140,7 @@ START_TEST(unreadable_file_is_an_error)
     ck_assert_int_lt(allowlist_allows("/tmp/absent/list", "/a", false, &allowed, &w), 0);
     ck_assert_str_eq(w.text, "/tmp/absent/list: No such file or directory");
     ck_assert_int_lt(allowlist_allows("/tmp", "/a", false, &allowed, &w), 0);
-    ck_assert_str_eq(w.text, "/tmp: Is a directory");
+    ck_assert_str_eq(w.text, "/tmp: Is a directory; expected a file");
 }
 END_TEST
 

@@ -333,7 +333,7 @@ START_TEST(uris_open_targets_or_report_why_not)
         const char *uri, *why;
     } cases[] = {
         { "sim:tpu", "expected sim:cpu" },
-        { "sim:cpu?speed=9", "expected ?fault=NAME" },
+        { "sim:cpu?speed=9", "unknown option 'speed=9'; expected fault=NAME" },
         { "sim:cpu?hal=1.4", "expected hal=1.0, 1.1" },
         { "sim:cpu?lowest=14", "expected lowest=1.0, 1.1" },
         { "sim:cpu?hal=1.3&lowest=fl5", "lowest=fl5 is above the device's HAL 1.3" },

@@ -72,7 +72,7 @@ START_TEST(errors_name_file_key_expectation_and_value)
           "\"extensions\": [\"org.halcyon.example.fibonacci\"], \"hal\": \"1.1\"",
           "dev.toml: extensions[0]: expected no extensions before HAL 1.2, found" },
         { "\"cost\"", "\"oem\": 1, \"cost\"", "dev.toml: oem: expected true or false, found 1" },
-        { "\"cost\"", "\"costs\"", "dev.toml: costs: unknown key, expected one of name" },
+        { "\"cost\"", "\"costs\"", "dev.toml: costs: unknown key; did you mean cost?" },
         { "\"launch_ns\": 1000", "\"launch_ns\": -1",
           "cost.launch_ns: expected a number >= 0, found -1" },
         { "\"bandwidth\": 1e9", "\"bandwidth\": 0",
