@@ -329,14 +329,11 @@ static int choose_program(struct sharded_plan *p, struct why *w)
 {
     const char *given = sharded_key_text(p, "engine.program");
     char self[PATH_MAX];
-    if (given) {
-        p->program = strchr(given, '/') ? absolute(p, given) : given;
-        return 0;
-    }
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = 0;
-    p->program = n > 0 ? arena_strdup(p->arena, self) : "halcyon";
-    return p->program ? 0 : why_no_memory(w);
+    p->self = n > 0 ? arena_strdup(p->arena, self) : "halcyon";
+    p->program = !given ? p->self : strchr(given, '/') ? absolute(p, given) : given;
+    return p->self && p->program ? 0 : why_no_memory(w);
 }
 
 /* ---- the whole */

@@ -29,6 +29,7 @@ struct sharded_plan {
     /* What may change. */
     const char *output;  /* absolute: the campaign's folder */
     const char *program; /* the halcyon that runs the shards */
+    const char *self;    /* this one */
     const char *engine;  /* name of a shipped one, or absolute path of the user's */
     struct engine_setting setting[MOST_SETTINGS];
     uint32_t n_settings;

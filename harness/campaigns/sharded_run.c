@@ -40,6 +40,8 @@ static enum sharded_end stop_rule(const struct sharded_loop *l)
         return SHARDED_TIME;
     if (p->stop_buckets && json_object_size(s->buckets) >= p->stop_buckets)
         return SHARDED_BUCKETS;
+    if (p->stop_coverage && s->n_same >= p->stop_coverage)
+        return SHARDED_COVERAGE;
     return SHARDED_COMPLETE;
 }
 

@@ -7,6 +7,7 @@
 
 #include "harness/check/verdict.h"
 #include "harness/cli/console.h"
+#include "harness/store/results.h"
 #include "reports/database.h"
 
 int sharded_state_begin(const struct sharded_plan *p, bool quiet, struct sharded_state *ret_state,
@@ -16,10 +17,11 @@ int sharded_state_begin(const struct sharded_plan *p, bool quiet, struct sharded
                                .set = { .done = calloc(p->n_shards + 1, sizeof(bool)) },
                                .counted = calloc(p->n_shards + 1, sizeof(bool)),
                                .buckets = json_object(),
+                               .coverage = randgraph_coverage_new(),
                                .quiet = quiet,
                                .terminal = isatty(STDERR_FILENO) == 1,
                                .begun = console_now() };
-    if (!s.set.done || !s.counted || !s.buckets) {
+    if (!s.set.done || !s.counted || !s.buckets || !s.coverage) {
         sharded_state_done(&s);
         return why_no_memory(w);
     }
@@ -37,6 +39,7 @@ void sharded_state_done(struct sharded_state *s)
 {
     free(s->set.done);
     free(s->counted);
+    randgraph_coverage_free(s->coverage);
     json_decref(s->buckets);
 }
 
@@ -70,6 +73,46 @@ static void take_bucket(struct sharded_state *s, sqlite3_stmt *row)
     json_object_set_new(s->buckets, (const char *) sqlite3_column_text(row, 0), json_null());
 }
 
+static void count_item(const struct randgraph_item *i, void *user)
+{
+    *(uint64_t *) user += i->n.ran > 0;
+}
+
+/* Pairs of neighbours are left out: of thousands, new ones appear for ever. */
+static int count_coverage(struct sharded_state *s, const char *path, struct why *w)
+{
+    const struct coverage_filter filter = { 0 };
+    struct results *r;
+    uint64_t n = 0;
+    TRY(results_open(path, RESULTS_READ, &r, w));
+    int failed = results_read_coverage(r, &filter, s->coverage, w);
+    results_close(r);
+    for (int f = 0; f < FACET_NEIGHBOURS; f++)
+        randgraph_coverage_each(s->coverage, (enum randgraph_facet) f, count_item, &n);
+    s->n_same = n > s->n_items ? 0 : s->n_same + 1;
+    s->n_items = n;
+    return failed;
+}
+
+static const char failures_sql[] = "SELECT count(*) FROM verdicts "
+                                   "JOIN verdict_names ON name = verdict WHERE NOT conforming";
+static const char buckets_sql[] = "SELECT DISTINCT bucket FROM verdicts WHERE bucket NOT NULL";
+/* Of databases that may have summaries, in which verdicts are the first failures only. */
+static const char counted_failures_sql[] = "SELECT sum(n) FROM counted_verdicts "
+                                           "JOIN verdict_names ON name = verdict "
+                                           "WHERE NOT conforming";
+static const char counted_buckets_sql[] = "SELECT bucket FROM verdicts WHERE bucket NOT NULL "
+                                          "UNION SELECT key FROM summary_buckets";
+
+static bool has_summaries(sqlite3 *db)
+{
+    sqlite3_stmt *row;
+    bool found = sqlite3_prepare_v2(db, "SELECT 1 FROM counted_verdicts, summary_buckets", -1, &row,
+                                    NULL) == SQLITE_OK;
+    sqlite3_finalize(row);
+    return found;
+}
+
 static int count_shard(struct sharded_state *s, uint64_t shard, struct why *w)
 {
     char path[PATH_MAX + 32];
@@ -78,15 +121,13 @@ static int count_shard(struct sharded_state *s, uint64_t shard, struct why *w)
     TRY(database_read(path, &db, w));
     int failed = each_row(db, path, "SELECT n_cases FROM runs", take_cases, s, w);
     if (!failed)
-        failed = each_row(db, path,
-                          "SELECT count(*) FROM verdicts JOIN verdict_names ON name = verdict "
-                          "WHERE NOT conforming",
+        failed = each_row(db, path, has_summaries(db) ? counted_failures_sql : failures_sql,
                           take_verdicts, s, w);
     if (!failed)
-        failed = each_row(db, path, "SELECT DISTINCT bucket FROM verdicts WHERE bucket NOT NULL",
+        failed = each_row(db, path, has_summaries(db) ? counted_buckets_sql : buckets_sql,
                           take_bucket, s, w);
     sqlite3_close(db);
-    return failed;
+    return failed || !s->plan->stop_coverage ? failed : count_coverage(s, path, w);
 }
 
 int sharded_state_update(struct sharded_state *s, double seconds, struct why *w)

@@ -10,7 +10,11 @@ struct sharded_state {
     uint64_t n_begun;             /* shards that were done at the start */
     uint64_t n_cases, n_failures; /* of the shards that are counted; failures: verdicts */
     json_t *buckets;              /* an object with their names */
-    uint64_t n_counted, next;     /* shards; where to look for more */
+    /* With stop.coverage: what was executed, how many items that are, and how many shards in a row
+     * executed nothing new. */
+    struct randgraph_coverage *coverage;
+    uint64_t n_items, n_same;
+    uint64_t n_counted, next; /* shards; where to look for more */
     bool *counted;
     bool quiet, terminal, shown;
     double begun, drawn; /* monotonic seconds */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/campaigns/sharded_corpus.h"
 #include "harness/campaigns/sharded_estimate.h"
 #include "harness/campaigns/sharded_run.h"
 #include "harness/check/buffer.h"
@@ -81,16 +82,17 @@ static int merge_shards(const struct sharded_state *s, const char *out, struct w
     return failed;
 }
 
+static const char *const ended[] = {
+    [SHARDED_COMPLETE] = "complete",
+    [SHARDED_MISSING] = "incomplete",
+    [SHARDED_TIME] = "ended by stop.for",
+    [SHARDED_BUCKETS] = "ended by stop.max_buckets",
+    [SHARDED_COVERAGE] = "ended by stop.coverage",
+    [SHARDED_INTERRUPTED] = "interrupted",
+};
+
 static void print_end(const struct sharded_state *s, enum sharded_end end, const char *merged)
 {
-    static const char *const ended[] = {
-        [SHARDED_COMPLETE] = "complete",
-        [SHARDED_MISSING] = "incomplete",
-        [SHARDED_TIME] = "ended by stop.for",
-        [SHARDED_BUCKETS] = "ended by stop.max_buckets",
-        [SHARDED_COVERAGE] = "ended by stop.coverage",
-        [SHARDED_INTERRUPTED] = "interrupted",
-    };
     printf("%s: %llu of %llu shards, %llu cases, %llu verdicts not conforming in %zu buckets\n",
            ended[end], (unsigned long long) s->set.n_done, (unsigned long long) s->plan->n_shards,
            (unsigned long long) s->n_cases, (unsigned long long) s->n_failures,
@@ -101,7 +103,8 @@ static void print_end(const struct sharded_state *s, enum sharded_end end, const
     puts("/report/index.html");
 }
 
-static int write_result(struct sharded_state *s, enum sharded_end end, struct why *w)
+static int write_result(struct sharded_state *s, enum sharded_end end,
+                        const struct corpus_counts *known, struct why *w)
 {
     char merged[PATH_MAX], report[PATH_MAX];
     TRY(sharded_state_update(s, 1e9, w));
@@ -110,17 +113,23 @@ static int write_result(struct sharded_state *s, enum sharded_end end, struct wh
                 (unsigned long long) (s->plan->n_shards - s->set.n_done));
     if (end == SHARDED_MISSING)
         sharded_print_missing(s);
-    if (!s->set.n_done)
+    if (!s->set.n_done) {
+        fprintf(stderr, "halcyon campaign: %s: no shard is done\n", ended[end]);
         return EXIT_OURS;
+    }
     sharded_folder_path(s->plan, "merged.db", merged);
     sharded_folder_path(s->plan, "report", report);
     TRY(merge_shards(s, merged, w));
+    struct why why;
+    if (s->plan->corpus && sharded_corpus_add(s->plan, merged, &why) < 0)
+        fprintf(stderr, "halcyon campaign: warning: nothing is added to the corpus: %s\n",
+                why.text);
     TRY(report_write_site(merged, report, w));
     TRY(report_print_summary(merged, stdout, w));
     print_end(s, end, merged);
-    return end == SHARDED_MISSING ? EXIT_OURS
-           : s->n_failures        ? EXIT_NOT_CONFORMING
-                                  : EXIT_CONFORMING;
+    return end == SHARDED_MISSING            ? EXIT_OURS
+           : s->n_failures || known->failing ? EXIT_NOT_CONFORMING
+                                             : EXIT_CONFORMING;
 }
 
 /* ---- the command */
@@ -128,7 +137,10 @@ static int write_result(struct sharded_state *s, enum sharded_end end, struct wh
 static int run_state(struct sharded_state *s, struct why *w)
 {
     const volatile sig_atomic_t *stop = campaign_catch_signals();
+    struct corpus_counts known = { 0 };
     enum sharded_end end;
+    if (s->plan->corpus)
+        TRY(sharded_corpus_replay(s->plan, &known, w));
     TRY(sharded_run(s, stop, &end, w));
     if (end == SHARDED_INTERRUPTED) {
         fprintf(stderr,
@@ -137,7 +149,7 @@ static int run_state(struct sharded_state *s, struct why *w)
                 (unsigned long long) s->set.n_done, (unsigned long long) s->plan->n_shards);
         return 128 + (int) *stop;
     }
-    return write_result(s, end, w);
+    return write_result(s, end, &known, w);
 }
 
 static int run_plan(const struct options *o, const struct sharded_plan *p, struct why *w)

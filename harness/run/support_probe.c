@@ -25,7 +25,9 @@ struct probe {
     uint32_t control[2];             /* bit per enum dtype */
     struct randgraph_support *set;   /* in the second round: with IF and WHILE of all types */
     uint64_t asked;
-    uint32_t deaths; /* and rows with different answers to the same model */
+    uint8_t *lost;   /* by item: its driver has died once, which may have come from outside */
+    bool again;      /* the item that ends is asked again */
+    uint32_t deaths; /* that repeat; and rows with different answers to the same model */
     char *note;
 };
 
@@ -72,8 +74,13 @@ static bool ask(const struct probe *p, const struct example *e, struct arena *ar
     for (uint32_t i = 0; i < n; i++)
         shape[i] = e->expected[i].shape;
     a->asked++;
-    if (target_run(p->target, &e->model, e->in, shape, &options, &o, &why) < 0)
+    if (target_run(p->target, &e->model, e->in, shape, &options, &o, &why) < 0) {
+        if (why.code == WHY_SYSTEM) { /* its process is gone */
+            a->kind = ANSWER_DEAD;
+            snprintf(a->how, sizeof a->how, "%.200s", why.text);
+        }
         return false;
+    }
     bool yes = !o.died && !o.violation[0] && o.stage != STAGE_SUPPORTED;
     if (o.died) {
         a->kind = ANSWER_DEAD;
@@ -212,6 +219,12 @@ static int take(uint64_t item, const void *bytes, size_t length, void *user, str
     struct probe *p = user;
     const struct probe_answer *a = bytes;
     REQUIRE(w, length == sizeof *a, "a worker's answer has %zu bytes", length);
+    if (item == WORKER_POOL_NO_ITEM) /* of a worker that is replaced: its items are asked again */
+        return 0;
+    if (a->kind == ANSWER_DEAD && !p->lost[item]) {
+        p->lost[item] = p->again = true;
+        return 0;
+    }
     p->asked += a->asked;
     p->level = a->level;
     if (a->kind == ANSWER_DEAD) {
@@ -233,7 +246,12 @@ static int take_death(uint64_t item, const struct worker_pool_death *d, uint32_t
 {
     struct probe *p = user;
     char how[80];
-    (void) ret_step, (void) w;
+    (void) w;
+    *ret_step = 0;
+    if (!p->lost[item]) {
+        p->lost[item] = true;
+        return 1;
+    }
     if (d->hang)
         snprintf(how, sizeof how, "no answer within %g s", p->timeout);
     else if (d->signal)
@@ -243,6 +261,18 @@ static int take_death(uint64_t item, const struct worker_pool_death *d, uint32_t
     p->deaths++;
     note(p, item, how);
     return 0;
+}
+
+/* A driver that dies is asked again in a new process: what is drawn for it must not depend on a
+ * signal from outside. */
+static int ask_again(uint64_t item, uint32_t *ret_step, void *user, struct why *w)
+{
+    struct probe *p = user;
+    const bool again = p->again;
+    (void) item, (void) w;
+    *ret_step = 0;
+    p->again = false;
+    return again;
 }
 
 static int complete(uint64_t item, void *user, struct why *w)
@@ -264,6 +294,7 @@ static int run_rounds(struct probe *p, const struct support_probe_options *o, st
                                                   .item = ask_item,
                                                   .message = take,
                                                   .died = take_death,
+                                                  .again = ask_again,
                                                   .complete = complete,
                                                   .enough = has_enough };
     struct worker_pool_options pool = { .workers = o->jobs,
@@ -279,6 +310,7 @@ static int run_rounds(struct probe *p, const struct support_probe_options *o, st
             snprintf(p->note, PROBE_NOTE, "it supports no model of the probe table");
         return why.code == WHY_MEMORY ? why_no_memory(w) : 1;
     }
+    memset(p->lost, 0, (size_t) 2 * LOOP);
     if (!ended && p->level >= 4)
         ended = worker_pool_run(&pool, &work, (uint64_t) 2 * LOOP, p, w);
     return ended ? ended : 0;
@@ -291,14 +323,19 @@ int support_probe(const char *uri, const struct support_probe_options *options,
     struct probe p = { .uri = uri, .timeout = options->timeout, .note = found.note };
     double begun = console_now();
     p.limits = calloc(randgraph_probe_rows() + 1, sizeof *p.limits);
-    if (!p.limits)
+    p.lost = calloc(randgraph_probe_rows() + (size_t) 2 * LOOP, sizeof *p.lost);
+    if (!p.limits || !p.lost) {
+        free(p.limits);
+        free(p.lost);
         return why_no_memory(w);
+    }
     devices_protect_from(uri);
     int rc = run_rounds(&p, options, w);
     if (rc == 0)
         rc = randgraph_support_new(p.level, p.limits, p.control[0], p.control[1], &found.set, w);
     randgraph_support_free(p.set);
     free(p.limits);
+    free(p.lost);
     found.asked = p.asked;
     found.seconds = console_now() - begun;
     if (rc >= 0)

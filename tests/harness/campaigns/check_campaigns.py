@@ -2,6 +2,7 @@
 """Checks campaigns of many shards: check_campaigns.py HALCYON WHAT [ARGUMENT].
 
     commands       conform and run as shards
+    rules          stop rules; the corpus of known failures
     local          how a campaign ends, continues, is locked, reports missing shards; the contract of engines
     kills N        kill -9 of the campaign, of its engine and of shards, N times, at random moments
     dask N, slurm N, parallel N
@@ -16,6 +17,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -222,6 +224,55 @@ def check_other_commands(halcyon, folder):
         assert digest(record(db)) == digest(record(os.path.join(folder, command, "merged.db"))), command
 
 
+def check_stop_rules(halcyon, folder):
+    """Each rule ends the campaign before its last shard, with the record of those that are done."""
+    add = {"options": {"op": ["ADD"], "ops": "1-1", "types": "TENSOR_FLOAT32", "no-shrink": True},
+           "root": {"output": "coverage"}}
+    for rule, tables in (({"max_buckets": 1}, {"root": {"output": "buckets"}, "options": {"ops": "1-2", "op": ["CONV_2D"]}}),
+                         ({"for": "8s"}, {"root": {"output": "time"}}), ({"coverage": 3}, add)):
+        word = next(iter(rule))
+        path = plan(folder, "stop", cases=4000, shards=400, stop=rule, limits={"jobs": 1}, **tables)
+        done = run(halcyon, "campaign", path)
+        output = pathlib.Path(folder) / tables["root"]["output"]
+        n = len(list((output / "shards").glob("*.db")))
+        assert 0 < n < 400 and f"ended by stop.{word}: {n} of 400 shards" in done.stdout, (n, done.stdout)
+        assert len({row[0] for row in record(output / "merged.db")}) == 10 * n
+        assert not shard_processes(str(output))
+
+
+@contextlib.contextmanager
+def served(halcyon, target, path):
+    process = subprocess.Popen([halcyon, "serve", target, "--listen", f"unix:{path}"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: os.path.exists(path), "a service")
+        yield
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def check_corpus(halcyon, folder):
+    """Failures enter the corpus; later campaigns replay them first, and tell which were mended in between."""
+    if "\ncorpus DIR" not in run(halcyon, "db", "--help").stdout:
+        print("corpus: NOT CHECKED: this halcyon has no 'db corpus'")
+        return
+    path = os.path.join(folder, "socket")
+    bad, good = "sim:cpu?fault=last-tap-dropped", "sim:cpu"
+    for name, target, status, words in (
+            ("one", bad, 1, None), ("two", bad, 1, r"do not conform, 0 of them anew; 0 are mended"),
+            ("three", good, 0, r": 0 do not conform, 0 of them anew; [1-9]\d* are mended"),
+            ("four", bad, 1, r"do not conform, [1-9]\d* of them anew; 0 are mended")):
+        with served(halcyon, target, path):
+            file = plan(folder, name, cases=40, shards=2, options={"op": ["CONV_2D"], "ops": "1-1"},
+                        root={"corpus": "corpus"})
+            file.write_text(re.sub("targets = .*", f'targets = ["unix:{path}"]', file.read_text()))
+            done = run(halcyon, "campaign", file, status=(status,))
+        assert bool(words) == ("corpus:" in done.stdout) and re.search(words or "", done.stdout), (name, done.stdout)
+        assert ("fails anew" in done.stdout) == (name == "four"), done.stdout
+    assert list(pathlib.Path(folder, "corpus").glob("*/*.mod.py"))
+
+
 # ---- kill -9
 
 
@@ -401,6 +452,9 @@ def main():
     try:
         if what == "local":
             check_local(halcyon, folder)
+        elif what == "rules":
+            check_stop_rules(halcyon, folder)
+            check_corpus(halcyon, folder)
         elif what == "commands":
             check_other_commands(halcyon, folder)
         elif what == "kills":
