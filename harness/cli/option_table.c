@@ -60,9 +60,8 @@ const struct option_row option_table[] = {
       "repeated",
       option_set_data, .value = VALUE_FILE, .repeats = true },
     { "iterations", 0, "N", CMD_BENCH | CMD_CALIBRATE,
-      "executions of each measurement (default: as many as --seconds allows); compilations: at "
-      "most "
-      "100",
+      "executions of each measurement (default: as many as --seconds allows; calibrate: 20); "
+      "compilations: at most 100",
       option_set_iterations },
     { "seconds", 0, "S", CMD_BENCH | CMD_CALIBRATE,
       "time of each measurement, in executions or compilations (default 1; with --iterations: no "
@@ -276,7 +275,8 @@ const struct option_row option_table[] = {
     { "output", 'o', "PATH",
       CMD_DUMP | CMD_REPORT | CMD_MERGE | CMD_BASELINE | CMD_SHRINK | CMD_PROBE | CMD_DB |
           CMD_BENCH | CMD_CALIBRATE,
-      "file to write (report: folder; baseline: file, or folder for one file per target); default "
+      "file to write (report, bench: folder of the report; calibrate: profile; baseline: file, or "
+      "folder for one file per target); default "
       "of dump, shrink, baseline and db: stdout",
       MEMBER(output), .value = VALUE_FILE },
     { "markdown", 0, NULL, CMD_OPS | CMD_REPORT,

@@ -253,6 +253,7 @@ CREATE TABLE bench_results (
     memory_bytes INTEGER,           -- peak of the driver's process; NULL: it has none of its own
     PRIMARY KEY (run, target, model)
 ) WITHOUT ROWID;
+
 CREATE TABLE bench_times (
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
@@ -271,6 +272,7 @@ CREATE TABLE bench_times (
     buckets     TEXT NOT NULL,      -- JSON: how many times are in each bucket
     PRIMARY KEY (run, target, model, what, clock)
 ) WITHOUT ROWID;
+
 CREATE TABLE bench_metrics (
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
