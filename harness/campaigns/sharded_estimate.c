@@ -55,18 +55,23 @@ static bool run_sample(const struct sharded_plan *p, const char *db, struct esti
     return ret->cases > 0 && ret->seconds > 0;
 }
 
-/* Bytes of the pages beyond the first one of each table and index, which every database has. */
-static void measure_database(const char *path, struct estimate_sample *s)
+/* Bytes of the tables that grow with the cases, and of their indices; of a summary, of the whole.
+ */
+static void measure_database(const struct sharded_plan *p, const char *path,
+                             struct estimate_sample *s)
 {
-    static const char sql[] =
-        "SELECT (page_count - (SELECT count(*) FROM sqlite_schema WHERE rootpage > 0)) * page_size "
-        "FROM pragma_page_count(), pragma_page_size()";
+    static const char rows[] =
+        "SELECT sum(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema WHERE "
+        "tbl_name IN ('cases', 'case_operations', 'verdicts'))";
+    static const char whole[] =
+        "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
     struct why ignored;
     sqlite3 *db;
     sqlite3_stmt *row;
     if (database_read(path, &db, &ignored) < 0)
         return;
-    if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW)
+    if (sqlite3_prepare_v2(db, p->summary ? whole : rows, -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_step(row) == SQLITE_ROW)
         s->bytes = sqlite3_column_double(row, 0);
     sqlite3_finalize(row);
     sqlite3_close(db);
@@ -82,7 +87,7 @@ static bool take_sample(const struct sharded_plan *p, struct estimate_sample *re
     snprintf(path, sizeof path, "%s/r.db", folder);
     bool good = run_sample(p, path, ret);
     if (good)
-        measure_database(path, ret);
+        measure_database(p, path, ret);
     static const char *const endings[] = { "", "-wal", "-shm" };
     for (int i = 0; i < COUNT(endings); i++) {
         snprintf(path, sizeof path, "%s/r.db%s", folder, endings[i]);
