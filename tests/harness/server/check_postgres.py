@@ -466,6 +466,7 @@ def main():
         print("skipped: Debian's package postgresql is not installed")
         sys.exit(postgres_server.SKIPPED)
     random.seed(1)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the server and the folders are removed
     with tempfile.TemporaryDirectory() as name, postgres_server.Server() as server:
         folder, url = pathlib.Path(name), server.url()
         if options.measure:

@@ -4,14 +4,16 @@ import os
 import pathlib
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 
 SKIPPED = 77
 
 
 def programs():
-    """The folder of initdb and pg_ctl; None: not installed."""
+    """The folder of initdb and postgres; None: not installed."""
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=lambda path: int(path.split("/")[4]))
     return os.path.dirname(found[-1]) if found else None
 
@@ -62,11 +64,22 @@ class Server:
         assert done.returncode == 0, (name, arguments, done.stdout)
 
     def start(self):
-        options = " ".join(f"-c {option}" for option in [*self.options, f"unix_socket_directories={self.folder}"])
-        self.program("pg_ctl", "-D", self.folder / "data", "-w", "-l", self.folder / "log", "-o", options, "start")
+        """It ends with this process, however that ends."""
+        options = [f"-c{option}" for option in [*self.options, f"unix_socket_directories={self.folder}"]]
+        with open(self.folder / "log", "a", encoding="utf-8") as log:
+            self.process = subprocess.Popen([*self.prefix, "setpriv", "--pdeathsig", "QUIT", f"{self.bin}/postgres", "-D",
+                                             self.folder / "data", *options], cwd="/", stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log)
+        for _ in range(600):
+            if subprocess.run([f"{self.bin}/pg_isready", "-q", "-h", self.folder], check=False).returncode == 0:
+                return
+            assert self.process.poll() is None, (self.folder / "log").read_text()
+            time.sleep(0.1)
+        raise RuntimeError("the server does not answer")
 
     def stop(self):
-        self.program("pg_ctl", "-D", self.folder / "data", "-w", "-m", "immediate", "stop")
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait()
 
     def url(self, database="postgres", user="admin", **more):
         text = f"postgresql://{user}@/{database}?host={self.folder}"
