@@ -306,3 +306,127 @@ void randgraph_coverage_each(const struct randgraph_coverage *c, enum randgraph_
         each(&item, user);
     }
 }
+
+/* ---- as text
+ *
+ * A facet begins with its name in brackets; an item of an operation, or of a row, is preceded by a
+ * line with what it belongs to, unless that is the same as before:
+ *
+ *     [rank]
+ *     =CONV_2D<tab>implicit padding<tab>TENSOR_FLOAT32,...
+ *     4<tab>123<tab>0 */
+
+struct writing {
+    FILE *to;
+    char place[2 * TYPES_TEXT]; /* the line that was written last */
+};
+
+static void write_item(const struct randgraph_item *i, void *user)
+{
+    struct writing *x = user;
+    char place[2 * TYPES_TEXT];
+    if (!is_counted(&i->n))
+        return;
+    snprintf(place, sizeof place, "=%s\t%s\t%s\n", i->operation, i->form, i->types);
+    if (strcmp(place, x->place) != 0)
+        fputs(strcpy(x->place, place), x->to);
+    fprintf(x->to, "%s\t%llu\t%llu\n", i->what, (unsigned long long) i->n.ran,
+            (unsigned long long) i->n.not_run);
+}
+
+int randgraph_coverage_write(const struct randgraph_coverage *c, FILE *to)
+{
+    for (int f = 0; f < RANDGRAPH_FACETS; f++) {
+        struct writing x = { .to = to };
+        fprintf(to, "[%s]\n", randgraph_facet_name[f]);
+        randgraph_coverage_each(c, (enum randgraph_facet) f, write_item, &x);
+    }
+    return ferror(to) ? -1 : 0;
+}
+
+/* Where the items of the lines that are being read belong. */
+struct place {
+    int facet, op;
+    int consumer;           /* the last one */
+    struct row_counts *row; /* NULL: none */
+};
+
+/* line: "OPERATION<tab>FORM<tab>TYPES". */
+static void read_place(struct randgraph_coverage *c, char *line, struct place *p)
+{
+    const char *operation = strsep(&line, "\t"), *form = strsep(&line, "\t");
+    p->op = find_op(operation);
+    p->consumer = -1;
+    p->row = NULL;
+    if (p->op < 0 || !form || !line || !*line)
+        return;
+    uint32_t id = find_row(c->rows, p->op, form, line);
+    p->row = id == UINT32_MAX ? NULL : &c->row[id];
+}
+
+/* The operation of that name: mostly the one after the last one, as items have the order of the
+ * catalogue. */
+static int find_next_op(const char *name, struct place *p)
+{
+    for (int i = p->consumer + 1; i < op_table_n && i <= p->consumer + 4; i++)
+        if (!strcmp(op_table[i]->name, name))
+            return p->consumer = i;
+    int found = find_op(name);
+    p->consumer = found < 0 ? p->consumer : found;
+    return found;
+}
+
+static void add_item(struct randgraph_coverage *c, struct place *p, const char *what,
+                     struct randgraph_count n)
+{
+    const int rank = atoi(what);
+    if (p->op < 0)
+        return;
+    if (p->facet == FACET_OPERATION)
+        add(&c->op[p->op], n);
+    int consumer = p->facet == FACET_NEIGHBOURS ? find_next_op(what, p) : -1;
+    if (consumer >= 0)
+        add(&c->next[p->op * op_table_n + consumer], n);
+    if (!p->row)
+        return;
+    if (p->facet == FACET_ROW)
+        add(&p->row->all, n);
+    if (p->facet == FACET_RANK && rank >= 0 && rank < COVERAGE_RANKS)
+        add(&p->row->rank[rank], n);
+    for (int v = 0; p->facet == FACET_VALUES && v < RANDGRAPH_VALUE_CLASSES; v++)
+        if (!strcmp(randgraph_value_class[v], what))
+            add(&p->row->values[v], n);
+    if (p->facet == FACET_OPTION)
+        add_options(p->row, op_table[p->op], what, n);
+}
+
+int randgraph_coverage_read(struct randgraph_coverage *c, const char *text, struct why *w)
+{
+    char line[2 * TYPES_TEXT + OPTIONS_TEXT];
+    struct place p = { .facet = -1, .op = -1, .consumer = -1 };
+    for (const char *at = text, *end; *at; at = end + (*end == '\n')) {
+        end = at + strcspn(at, "\n");
+        REQUIRE(w, (size_t) (end - at) < sizeof line, "coverage: a line of %zu bytes",
+                (size_t) (end - at));
+        memcpy(line, at, (size_t) (end - at));
+        line[end - at] = 0;
+        if (*line == '[') {
+            line[strcspn(line, "]")] = 0;
+            for (p.facet = RANDGRAPH_FACETS - 1;
+                 p.facet >= 0 && strcmp(randgraph_facet_name[p.facet], line + 1) != 0; p.facet--)
+                ;
+            continue;
+        }
+        if (*line == '=') {
+            read_place(c, line + 1, &p);
+            continue;
+        }
+        char *tab = strchr(line, '\t'), *second = tab ? strchr(tab + 1, '\t') : NULL;
+        REQUIRE(w, second, "coverage: '%.60s' is not an item with two counts", line);
+        *tab = 0;
+        add_item(c, &p, line,
+                 (struct randgraph_count){ strtoull(tab + 1, NULL, 10),
+                                           strtoull(second + 1, NULL, 10) });
+    }
+    return 0;
+}

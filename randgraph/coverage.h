@@ -88,6 +88,13 @@ struct randgraph_item {
 void randgraph_coverage_each(const struct randgraph_coverage *c, enum randgraph_facet facet,
                              void (*each)(const struct randgraph_item *i, void *user), void *user);
 
+/* Writes all counts that are not 0 as lines of text, the same for equal counts.  -1: writing fails.
+ */
+int randgraph_coverage_write(const struct randgraph_coverage *c, FILE *to);
+/* Adds the counts of such a text.  WHY_INVALID: it is none.  What this version does not know is
+ * left out. */
+int randgraph_coverage_read(struct randgraph_coverage *c, const char *text, struct why *w);
+
 /* ---- weights (randgraph/steering.c)
  *
  * A steering set has a weight for each operation, form with typing row, rank, option, class of

@@ -129,6 +129,12 @@ int option_set_shard(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
+int option_set_keep(struct options *o, const char *value, struct why *w)
+{
+    o->keep_given = true;
+    return parse_u64(value, 1, 1000, &o->keep, w);
+}
+
 static int parse_seconds(const char *value, double *ret_seconds, struct why *w)
 {
     char *end;

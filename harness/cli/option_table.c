@@ -190,6 +190,16 @@ const struct option_row option_table[] = {
       "the database is whole or not there: written under another name and renamed when the run is "
       "complete; nothing is run if it is there already (docs/campaigns.md)",
       MEMBER(atomic) },
+    { "summary", 0, NULL, CMD_CAMPAIGN,
+      "when the run is complete, replace its cases in the database by what they add up to: counts "
+      "by operation, type and verdict, buckets of failures, error ratios, coverage",
+      MEMBER(summary) },
+    { "keep", 0, "K", CMD_DB, "corpus: at most K failures of a bucket (default 20)",
+      option_set_keep },
+    { "keep", 0, "K", CMD_CAMPAIGN,
+      "with --summary: most failures of a bucket and target that stay with a specification "
+      "(default 20)",
+      option_set_keep },
     { "resume", 0, NULL, CMD_CAMPAIGN,
       "continue the newest unfinished run of this command; start one if there is none",
       MEMBER(resume) },
@@ -221,7 +231,8 @@ const struct option_row option_table[] = {
       option_set_db, .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT | CMD_BASELINE,
       "only this run (default: all runs, the newest verdict of each case)", option_set_run },
-    { "run", 0, "N", CMD_DB, "export, push, pull: only this run (default: all)", option_set_run },
+    { "run", 0, "N", CMD_DB, "export, corpus, push, pull: only this run (default: all)",
+      option_set_run },
     { "older-than", 0, "AGE", CMD_DB, "prune: runs that began longer ago, such as 12h or 30d",
       option_set_older_than },
     { "keep-last", 0, "N", CMD_DB, "prune: all runs but the newest N", option_set_keep_last },

@@ -35,6 +35,7 @@ int option_set_entry(struct options *o, const char *value, struct why *w);
 int option_set_baseline(struct options *o, const char *value, struct why *w);
 int option_set_db(struct options *o, const char *value, struct why *w);
 int option_set_jobs(struct options *o, const char *value, struct why *w);
+int option_set_keep(struct options *o, const char *value, struct why *w);
 int option_set_shard(struct options *o, const char *value, struct why *w);
 int option_set_timeout(struct options *o, const char *value, struct why *w);
 int option_set_stress(struct options *o, const char *value, struct why *w);

@@ -188,6 +188,20 @@ static int check_atomic(const struct options *o, struct why *w)
     return 0;
 }
 
+/* What needs each case. */
+static int check_summary(const struct options *o, struct why *w)
+{
+    const struct {
+        const char *name, *given;
+    } others[] = { { "--junit", o->junit },
+                   { "--json-file", o->json_file },
+                   { "--tap", o->tap },
+                   { "--csv", o->csv } };
+    for (int i = 0; i < COUNT(others); i++)
+        REQUIRE(w, !others[i].given, "--summary excludes %s, which has every case", others[i].name);
+    return 0;
+}
+
 int options_parse(const struct command *c, int argc, char **argv, struct options *ret_options,
                   struct why *w)
 {
@@ -200,6 +214,7 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
                                                : (unsigned) cores,
                          .shard = 1,
                          .n_shards = 1,
+                         .keep = DEFAULT_KEEP,
                          .timeout = 10,
                          .preference = 1, /* fast */
                          .stress = DEFAULT_STRESS,
@@ -243,6 +258,8 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
     REQUIRE(w, !o.no_probe || !o.support_file,
             "--no-probe and --support exclude each other: the file has what the graphs are drawn "
             "for");
+    if (o.summary)
+        TRY(check_summary(&o, w));
     if (o.realtime)
         TRY(make_realtime(&o, c->bit == CMD_SERVE, w));
     *ret_options = o;

@@ -9,7 +9,13 @@
 #include "harness/check/check.h"
 #include "randgraph/randgraph.h"
 
-enum { DEFAULT_SEED = 1, DEFAULT_STRESS = 2, DEFAULT_THREADS = 8, DEFAULT_PROCESSES = 4 };
+enum {
+    DEFAULT_SEED = 1,
+    DEFAULT_STRESS = 2,
+    DEFAULT_THREADS = 8,
+    DEFAULT_PROCESSES = 4,
+    DEFAULT_KEEP = 20
+};
 /* The most of --threads and --processes: those that harness/conform has room for. */
 enum { MOST_CRASH_THREADS = 15, MOST_CRASH_PROCESSES = 64 };
 enum { MAX_TARGETS = 32, MAX_SUITES = 64, MAX_FAULTS = 64, MAX_NAMES = 64 };
@@ -42,7 +48,10 @@ struct options {
     uint64_t trace_size;      /* MiB of a trace; 0: the default */
     enum judge_kind judge;
     bool in_process, gdb, resume, realtime;
-    bool atomic;            /* the database is whole or not there */
+    bool atomic;   /* the database is whole or not there */
+    bool summary;  /* of the cases only a summary is kept */
+    uint64_t keep; /* failures of a bucket that a summary has in full */
+    bool keep_given;
     enum isolation isolate; /* which drivers get a process of their own */
     bool allow_devices;     /* those may use device nodes */
     int verbosity;          /* -1 quiet, 0, 1 verbose */

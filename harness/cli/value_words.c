@@ -6,8 +6,8 @@
 #include "sim/sim.h"
 
 static const char *const formats[] = { "dot", "svg", "png", "pdf", "spec", "json", "graph", NULL };
-static const char *const db_actions[] = { "list", "prune", "compact", "check", "export",
-                                          "spec", "merge", "push",    "pull",  NULL };
+static const char *const db_actions[] = { "list",   "prune", "compact", "check", "export", "spec",
+                                          "corpus", "merge", "push",    "pull",  NULL };
 static const char *const styles[] = { "halcyon", "android", NULL };
 /* By PreferenceCode. */
 static const char *const preferences[] = { "low-power", "fast", "sustained", NULL };

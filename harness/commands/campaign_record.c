@@ -10,8 +10,10 @@
 #include "harness/check/buffer.h"
 #include "harness/run/devices.h"
 #include "harness/shards/canaries.h"
+#include "harness/store/merge.h"
 #include "harness/store/run_export.h"
 #include "harness/store/shard_rows.h"
+#include "harness/store/summary.h"
 #include "sim/hal/hal_convert.h"
 
 /* ---- what identifies a campaign */
@@ -172,7 +174,7 @@ static int open_database(struct campaign *c, struct why *w)
     if (!o->atomic)
         return results_open(o->db, RESULTS_WRITE, &c->results, w);
     if (access(o->db, F_OK) == 0)
-        return shard_key_open(&c->key, o->db, &c->results, w) < 0 ? -1 : 1;
+        return shard_key_open(&c->key, o->db, o->summary, &c->results, w) < 0 ? -1 : 1;
     TRY(shard_file_begin(o->db, &c->file, w));
     TRY(canaries_check(w));
     return results_open(c->file.part, RESULTS_PART, &c->results, w);
@@ -348,10 +350,19 @@ int campaign_show_recorded(struct campaign *c, const struct chosen_cases *chosen
     fprintf(stderr, "halcyon %s: %s: is complete, with the key %s; nothing is run\n", o->command,
             o->db, c->key.key);
     TRY(results_each_total(c->results, take_total, c, w));
-    TRY(expectations_check(c->expectations, c->results, &filter, true, w));
+    if (!o->summary) /* else its verdicts were held against them when it was made */
+        TRY(expectations_check(c->expectations, c->results, &filter, true, w));
     print_summary(c, chosen, NULL, NULL);
     TRY(export_write(c->results, o, filter.run, NULL, w));
     return status_of(c);
+}
+
+static int write_small(const char *from, const char *to, struct why *w)
+{
+    struct merge_counts counts;
+    TRY(results_merge(&from, 1, to, &counts, w));
+    free(counts.missing); /* the other shards */
+    return 0;
 }
 
 /* The part gets its name.  Another process may have been first with the same shard. */
@@ -360,10 +371,12 @@ static int publish(struct campaign *c, struct why *w)
     const struct options *o = c->options;
     results_close(c->results);
     c->results = NULL;
+    if (o->summary)
+        TRY(shard_file_shorten(&c->file, write_small, w));
     int exists = shard_file_publish(&c->file, w);
     TRY(exists);
     if (exists)
-        TRY(shard_key_open(&c->key, o->db, &c->results, w));
+        TRY(shard_key_open(&c->key, o->db, o->summary, &c->results, w));
     return 0;
 }
 
@@ -387,6 +400,8 @@ int campaign_end_record(struct campaign *c, const struct chosen_cases *chosen,
     print_summary(c, chosen, print, user);
     char host[HOST_NAME_MAX + 1] = "";
     TRY(export_write(c->results, o, run, gethostname(host, sizeof host - 1) == 0 ? host : NULL, w));
+    if (c->end == CAMPAIGN_COMPLETE && o->summary)
+        TRY(results_summarise(c->results, o->keep, SUMMARY_LISTED, w));
     if (c->end == CAMPAIGN_COMPLETE && o->atomic)
         TRY(publish(c, w));
     else if (c->end != CAMPAIGN_COMPLETE && o->atomic)

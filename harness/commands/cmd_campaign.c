@@ -77,6 +77,8 @@ static int merge_shards(const struct sharded_state *s, const char *out, struct w
         failed = why_file(w, out, errno);
     if (!failed)
         failed = results_merge(path, n, out, &counts, w);
+    if (!failed)
+        free(counts.missing); /* the campaign reports them */
     free(path);
     free(text);
     return failed;

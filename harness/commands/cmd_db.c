@@ -1,15 +1,19 @@
 /* halcyon db: looks after a results database; halcyon merge: several in one. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "golden/base/output_file.h"
 #include "golden/base/parse_number.h"
 #include "golden/base/suggest.h"
 #include "golden/base/text_escape.h"
+#include "golden/math/farmhash.h"
 #include "harness/check/json_value.h"
 #include "harness/check/nearest_case.h"
 #include "harness/commands/commands.h"
@@ -17,6 +21,7 @@
 #include "harness/server/push.h"
 #include "harness/server/server_url.h"
 #include "harness/store/merge.h"
+#include "harness/store/summary.h"
 #include "harness/store/upkeep.h"
 #include "reports/database.h"
 
@@ -333,6 +338,67 @@ static int db_pull(const struct options *o, struct why *w)
     return 0;
 }
 
+/* ---- corpus */
+
+struct corpus {
+    const char *folder;
+    size_t n, n_there;
+};
+
+static int make_folder(const char *path, struct why *w)
+{
+    return mkdir(path, 0777) < 0 && errno != EEXIST ? why_file(w, path, errno) : 0;
+}
+
+/* "fail-CONV_2D-TENSOR_FLOAT32-0123456789abcdef": a name for people, and the digest. */
+static void folder_name(const struct known_failure *f, char name[128])
+{
+    char *at = name;
+    for (const char *key = f->key; *key && at < name + 100; key++)
+        *at++ = *key;
+    for (char *c = name; c < at; c++)
+        if (!isalnum((unsigned char) *c) && *c != '_')
+            *c = '-';
+    snprintf(at, 20, "-%s", f->bucket);
+}
+
+/* Two databases with the same failure write the same file. */
+static int write_failure(const struct known_failure *f, void *user, struct why *w)
+{
+    struct corpus *c = user;
+    char folder[PATH_MAX], path[PATH_MAX], name[128];
+    const size_t length = strlen(f->spec);
+    folder_name(f, name);
+    REQUIRE(w, snprintf(folder, sizeof folder, "%s/%s", c->folder, name) < PATH_MAX - 32,
+            "%.100s...: the path is too long", c->folder);
+    snprintf(path, sizeof path, "%.*s/case_%016" PRIx64 ".mod.py", PATH_MAX - 40, folder,
+             farmhash64(f->spec, length));
+    TRY(make_folder(folder, w));
+    c->n++;
+    if (access(path, F_OK) == 0) {
+        c->n_there++;
+        return 0;
+    }
+    return output_file_write(path, f->spec, length, w);
+}
+
+static int db_corpus(const struct options *o, struct why *w)
+{
+    struct corpus c = { 0 };
+    struct results *r;
+    TRY(options_expect(o, 2, 2, "DIR", w));
+    c.folder = o->argument[1];
+    TRY(open_database(o, RESULTS_READ, &r, w));
+    int failed = make_folder(c.folder, w);
+    if (!failed)
+        failed = results_each_known_failure(r, o->run, o->keep, write_failure, &c, w);
+    results_close(r);
+    TRY(failed);
+    text_put(stdout, TEXT_TERMINAL, c.folder, 0);
+    printf(": %zu failure%s, %zu of them new\n", c.n, c.n == 1 ? "" : "s", c.n - c.n_there);
+    return 0;
+}
+
 /* ---- merge */
 
 static int merge(const struct options *o, int first, struct merge_counts *ret_counts, struct why *w)
@@ -355,9 +421,14 @@ static int merge_all(const struct options *o, int first, struct why *w)
     text_put(stdout, TEXT_TERMINAL, o->output, 0);
     printf(": %zu run%s of %d database%s", counts.n_runs, counts.n_runs == 1 ? "" : "s", n,
            n == 1 ? "" : "s");
+    if (counts.n_parts)
+        printf(", %zu shard%s in summaries", counts.n_parts, counts.n_parts == 1 ? "" : "s");
     if (counts.n_repeated)
         printf("; %zu repeated and left out", counts.n_repeated);
     putchar('\n');
+    for (const char *at = counts.missing; *at; at += strcspn(at, "\n") + 1)
+        fprintf(stderr, "halcyon %s: warning: %.*s\n", o->command, (int) strcspn(at, "\n"), at);
+    free(counts.missing);
     return 0;
 }
 
@@ -379,7 +450,7 @@ static const struct action {
     const char *name;
     /* Returns an exit status, or -1. */
     int (*run)(const struct options *o, struct why *w);
-    bool json, prunes, output, one_run, export; /* which of the options it takes */
+    bool json, prunes, output, one_run, export, keep; /* which of the options it takes */
 } actions[] = {
     { "list", db_list, .json = true },
     { "prune", db_prune, .prunes = true },
@@ -387,6 +458,7 @@ static const struct action {
     { "check", db_check },
     { "export", db_export, .output = true, .one_run = true, .export = true },
     { "spec", db_spec, .output = true },
+    { "corpus", db_corpus, .one_run = true, .keep = true },
     { "merge", db_merge, .output = true },
     { "push", db_push, .one_run = true },
     { "pull", db_pull, .output = true, .one_run = true },
@@ -405,6 +477,7 @@ static int check_options(const struct options *o, const struct action *a, struct
         { "--output", o->output != NULL, a->output },
         { "--format", o->format != NULL, a->export },
         { "--run", o->run != 0, a->one_run },
+        { "--keep", o->keep_given, a->keep },
     };
     for (int i = 0; i < COUNT(options); i++)
         REQUIRE(w, !options[i].given || options[i].taken, "%s is not an option of 'halcyon db %s'",
@@ -416,8 +489,8 @@ static int run_action(const struct options *o, struct why *w)
 {
     char text[SUGGEST_TEXT];
     REQUIRE(w, o->n_arguments,
-            "missing argument: expected list, prune, compact, check, export, spec, merge, push or "
-            "pull");
+            "missing argument: expected list, prune, compact, check, export, spec, corpus, merge, "
+            "push or pull");
     struct suggestion near = suggest_for(o->argument[0]);
     for (int i = 0; i < COUNT(actions); i++) {
         if (!strcmp(actions[i].name, o->argument[0])) {
@@ -428,8 +501,8 @@ static int run_action(const struct options *o, struct why *w)
     }
     return why_fail(w, WHY_INVALID, "unknown action '%s'%s", o->argument[0],
                     near.name ? suggest_text(&near, "", text)
-                              : "; expected list, prune, compact, check, export, spec, merge, push "
-                                "or pull");
+                              : "; expected list, prune, compact, check, export, spec, corpus, "
+                                "merge, push or pull");
 }
 
 int cmd_db(const struct options *o)

@@ -234,6 +234,9 @@ const struct command command_table[] = {
       "check             look for damage; the exit status is 1 if there is any\n"
       "export TABLE      write a table or view as CSV, all rows or those of --run N\n"
       "spec CASE         print the stored specification of a case that failed\n"
+      "corpus DIR        write specifications of failures to DIR/BUCKET/, shrunk ones where there\n"
+      "                  are any, at most --keep K of each bucket; files that are there stay, and\n"
+      "                  'halcyon run DIR' runs them\n"
       "merge DB... -o F  as 'halcyon merge'\n"
       "push URL          copy all runs, or --run N, to a PostgreSQL server; what is there stays.\n"
       "                  URL: postgresql://USER@HOST/DATABASE (password: ~/.pgpass, PGPASSWORD)\n"
@@ -245,7 +248,12 @@ const struct command command_table[] = {
       "Writes all runs of the databases, such as those of shards, to the new database OUT, in the\n"
       "order in which they were started. A run that is in several databases is written once: the\n"
       "finished copy, else the one with the most cases. Runs keep their options and verdicts, and\n"
-      "can be resumed, reported and repeated from OUT.",
+      "can be resumed, reported and repeated from OUT. Copies of a shard that --atomic has "
+      "written\n"
+      "are one, whatever machines have made them. Summaries (--summary) of the shards of a "
+      "campaign\n"
+      "are added up to one run. Neither the order of the databases nor repetition matters. Shards\n"
+      "that a campaign lacks are named in a warning.",
       cmd_merge, VALUE_FILE },
     { "baseline", CMD_BASELINE, "[-o PATH] [--update FILE...] [--check FILE...]",
       "write the verdicts of a target as a file of expectations",

@@ -18,8 +18,9 @@
 #include "harness/store/run_owner.h"
 
 static const char suffix[] = ".halcyon-part";
-/* What SQLite may leave beside a database. */
-static const char *const beside[] = { "", "-journal", "-wal", "-shm" };
+/* What may be left beside a part: by SQLite; the summary of it. */
+static const char *const beside[] = { "",     "-journal", "-wal",
+                                      "-shm", ".small",   ".small.halcyon-part" };
 enum { FORGOTTEN_SECONDS = 3600 };
 
 static uint64_t place_digest(const struct run_owner *o)
@@ -112,6 +113,19 @@ int shard_file_publish(struct shard_file *f, struct why *w)
         return 1;
     }
     return failed < 0 ? why_file(w, f->path, errno) : 0;
+}
+
+int shard_file_shorten(struct shard_file *f,
+                       int (*write)(const char *from, const char *to, struct why *w), struct why *w)
+{
+    char *small;
+    if (asprintf(&small, "%s.small", f->part) < 0)
+        return why_no_memory(w);
+    int failed = write(f->part, small, w);
+    if (!failed && rename(small, f->part) < 0)
+        failed = why_file(w, small, errno);
+    free(small);
+    return failed;
 }
 
 void shard_file_done(struct shard_file *f)

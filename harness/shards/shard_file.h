@@ -15,6 +15,10 @@ struct shard_file {
  * Parts of another place, where processes cannot be seen, are removed once nothing has been written
  * to them for an hour.  Creates nothing. */
 int shard_file_begin(const char *path, struct shard_file *ret_file, struct why *w);
+/* Replaces the part, a closed database, by what write() makes of it in a new file. */
+int shard_file_shorten(struct shard_file *f,
+                       int (*write)(const char *from, const char *to, struct why *w),
+                       struct why *w);
 /* Gives the part, a closed database without a log, its name.  0: done; 1: a file has the name
  * already, which is kept, and the part is removed. */
 int shard_file_publish(struct shard_file *f, struct why *w);

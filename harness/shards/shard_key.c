@@ -12,6 +12,7 @@
 #include "harness/check/json_value.h"
 #include "harness/shards/canaries.h"
 #include "harness/store/shard_rows.h"
+#include "harness/store/summary.h"
 #include "randgraph/randgraph.h"
 
 static void put_digest(char text[SHARD_DIGEST], uint64_t digest)
@@ -214,8 +215,18 @@ static int refuse(const struct shard_key *k, const char *path, const struct shar
     return -1;
 }
 
-int shard_key_open(const struct shard_key *k, const char *path, struct results **ret_results,
-                   struct why *w)
+static int check_form(struct results *r, const char *path, bool summary, struct why *w)
+{
+    static const char *const form[] = { "all rows", "a summary" };
+    bool is_summary = false;
+    TRY(results_is_summary(r, &is_summary, w));
+    REQUIRE(w, is_summary == summary, "%s: exists and is this shard as %s, expected %s", path,
+            form[is_summary], form[summary]);
+    return 0;
+}
+
+int shard_key_open(const struct shard_key *k, const char *path, bool summary,
+                   struct results **ret_results, struct why *w)
 {
     struct results *r;
     struct shard_row row = { 0 };
@@ -228,6 +239,8 @@ int shard_key_open(const struct shard_key *k, const char *path, struct results *
                          path);
     else if (found > 0 && strcmp(row.key, k->key) != 0)
         found = refuse(k, path, &row, w);
+    else if (found > 0)
+        found = check_form(r, path, summary, w);
     shard_row_done(&row);
     if (found < 0) {
         results_close(r);

@@ -27,9 +27,9 @@ void shard_key_done(struct shard_key *k);
 
 /* Records the key of the current run, with the machine and the build that computes it. */
 int shard_key_record(const struct shard_key *k, struct results *r, bool atomic, struct why *w);
-/* Opens the complete shard in a file and selects its run.  WHY_INVALID: it is another one, or none;
- * the reason has what differs. */
-int shard_key_open(const struct shard_key *k, const char *path, struct results **ret_results,
-                   struct why *w);
+/* Opens the complete shard in a file, a summary or all rows, and selects its run.  WHY_INVALID: it
+ * is another one, or none; the reason has what differs. */
+int shard_key_open(const struct shard_key *k, const char *path, bool summary,
+                   struct results **ret_results, struct why *w);
 
 #endif

@@ -6,6 +6,7 @@
 #include "golden/math/farmhash.h"
 #include "harness/check/buffer.h"
 #include "harness/store/results_internal.h"
+#include "harness/store/summary_coverage.h"
 
 /* Bytes that are added to the sums, at least, before these are written anew. */
 enum { LEAST_ADDED = 1 << 20 };
@@ -380,6 +381,24 @@ static int read_neighbours(struct results *r, const struct coverage_filter *f,
     sqlite3_finalize(s);
     return step == SQLITE_DONE ? 0 : results_failed(r, w);
 }
+/* Of summaries: the sum of their shards, or the one shard. */
+static int read_summaries(struct results *r, const struct coverage_filter *f,
+                          struct randgraph_coverage *c, struct why *w)
+{
+    sqlite3_stmt *s;
+    int step, failed = 0;
+    TRY(prepare_chosen(r,
+                       "SELECT c.run, min(c.key), c.target FROM summary_coverage c" CHOSEN
+                       "GROUP BY c.run, c.target",
+                       f, &s, w));
+    while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW)
+        failed = summary_read_coverage(r->db, r->path, sqlite3_column_int64(s, 0), text_of(s, 1),
+                                       sqlite3_column_int64(s, 2), c, w);
+    if (!failed && step != SQLITE_DONE)
+        failed = results_failed(r, w);
+    sqlite3_finalize(s);
+    return failed;
+}
 #undef CHOSEN
 
 int results_read_coverage(struct results *r, const struct coverage_filter *f,
@@ -388,5 +407,6 @@ int results_read_coverage(struct results *r, const struct coverage_filter *f,
     if (!results_has_table(r, "coverage_parts"))
         return 0;
     TRY(read_cells(r, f, c, w));
-    return read_neighbours(r, f, c, w);
+    TRY(read_neighbours(r, f, c, w));
+    return results_has_table(r, "summary_coverage") ? read_summaries(r, f, c, w) : 0;
 }

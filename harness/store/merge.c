@@ -11,33 +11,13 @@
 
 #include "golden/base/output_file.h"
 #include "harness/check/buffer.h"
-#include "harness/store/results_internal.h"
+#include "harness/store/merge_internal.h"
+#include "harness/store/summary.h"
 #include "reports/database.h"
-
-struct source {
-    const char *path;
-    sqlite3 *db;
-};
-
-/* A run of a source. */
-struct source_run {
-    const struct source *source;
-    int64_t run, n_cases; /* cases that are recorded */
-    char *identity, *started, *finished;
-    bool is_repeated; /* another copy is written instead */
-};
-
-struct merge {
-    struct source *source;
-    size_t n_sources;
-    struct source_run *run;
-    size_t n_runs, capacity;
-    struct results *out;
-};
 
 /* ---- statements */
 
-static int prepare(const struct source *s, const char *sql, sqlite3_stmt **ret, struct why *w)
+int merge_prepare(const struct source *s, const char *sql, sqlite3_stmt **ret, struct why *w)
 {
     return sqlite3_prepare_v2(s->db, sql, -1, ret, NULL) == SQLITE_OK
                ? 0
@@ -45,10 +25,10 @@ static int prepare(const struct source *s, const char *sql, sqlite3_stmt **ret, 
 }
 
 /* The first column of the first row, 0 for none. */
-static int query(const struct source *s, const char *sql, int64_t run, int64_t *ret, struct why *w)
+int merge_query(const struct source *s, const char *sql, int64_t run, int64_t *ret, struct why *w)
 {
     sqlite3_stmt *row;
-    TRY(prepare(s, sql, &row, w));
+    TRY(merge_prepare(s, sql, &row, w));
     sqlite3_bind_int64(row, 1, run);
     int step = sqlite3_step(row);
     *ret = step == SQLITE_ROW ? sqlite3_column_int64(row, 0) : 0;
@@ -69,7 +49,7 @@ static int check_source(const struct source *s, struct why *w)
     sqlite3_stmt *row;
     int version = 0;
     TRY(database_check_version(s->db, s->path, &version, w));
-    TRY(prepare(s, "PRAGMA quick_check(1)", &row, w));
+    TRY(merge_prepare(s, "PRAGMA quick_check(1)", &row, w));
     int step = sqlite3_step(row);
     const char *found = step == SQLITE_ROW ? (const char *) sqlite3_column_text(row, 0) : NULL;
     int failed = 0;
@@ -82,55 +62,109 @@ static int check_source(const struct source *s, struct why *w)
     return failed;
 }
 
-static int keep_run(struct merge *m, const struct source *s, sqlite3_stmt *row, struct why *w)
+struct source_run *merge_add_run(struct merge *m, struct why *w)
 {
     if (m->n_runs == m->capacity) {
         size_t capacity = m->capacity ? 2 * m->capacity : 16;
         struct source_run *run = realloc(m->run, capacity * sizeof *run);
-        if (!run)
-            return why_no_memory(w);
+        if (!run) {
+            why_no_memory(w);
+            return NULL;
+        }
         m->run = run;
         m->capacity = capacity;
     }
-    struct source_run r = { .source = s,
-                            .run = sqlite3_column_int64(row, 0),
-                            .identity = column_copy(row, 1),
-                            .started = column_copy(row, 2),
-                            .finished = column_copy(row, 3),
-                            .n_cases = sqlite3_column_int64(row, 4) };
-    m->run[m->n_runs++] = r;
-    return r.identity && r.started && r.finished ? 0 : why_no_memory(w);
+    return &m->run[m->n_runs++];
 }
 
-/* Opens a source and reads its runs; a transaction keeps its content until it is copied. */
-static int read_source(struct merge *m, struct source *s, struct why *w)
+static int keep_run(struct merge *m, struct source *s, sqlite3_stmt *row, struct why *w)
 {
+    struct source_run *r = merge_add_run(m, w);
+    if (!r)
+        return -1;
+    *r = (struct source_run){ .source = s,
+                              .run = sqlite3_column_int64(row, 0),
+                              .identity = column_copy(row, 1),
+                              .started = column_copy(row, 2),
+                              .finished = column_copy(row, 3),
+                              .n_cases = sqlite3_column_int64(row, 4) };
+    return r->identity && r->started && r->finished ? 0 : why_no_memory(w);
+}
+
+int merge_open(struct merge *m, struct source *s, struct why *w)
+{
+    if (s->db)
+        return 0;
+    if (m->open) {
+        sqlite3_close(m->open->db);
+        m->open->db = NULL;
+    }
+    m->open = s;
+    TRY(database_read(s->path, &s->db, w));
+    return summary_functions(s->db) == SQLITE_OK ? 0 : database_failed(s->db, s->path, w);
+}
+
+static int read_runs(struct merge *m, struct source *s, struct why *w)
+{
+    const char *rows_only = merge_has_column(s, "summary_parts", "key")
+                                ? "WHERE run NOT IN (SELECT run FROM summary_parts)"
+                                : "";
+    char sql[1024];
     sqlite3_stmt *row;
     int step = SQLITE_DONE, failed = 0;
-    TRY(database_read(s->path, &s->db, w));
-    if (sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
-        return database_failed(s->db, s->path, w);
-    TRY(check_source(s, w));
-    TRY(prepare(s,
-                "SELECT run, " RUN_IDENTITY ", started, finished, (SELECT count(*) FROM cases c "
-                "WHERE c.run = r.run) FROM runs r ORDER BY run",
-                &row, w));
+    snprintf(sql, sizeof sql,
+             "SELECT run, " RUN_IDENTITY ", started, finished, (SELECT count(*) FROM cases c "
+             "WHERE c.run = r.run) FROM runs r %s ORDER BY run",
+             rows_only);
+    TRY(merge_prepare(s, sql, &row, w));
     while (!failed && (step = sqlite3_step(row)) == SQLITE_ROW)
         failed = keep_run(m, s, row, w);
     sqlite3_finalize(row);
     return failed || step == SQLITE_DONE ? failed : database_failed(s->db, s->path, w);
 }
 
-/* Copies of a run that was copied before it was finished are the same run. */
+enum { MOST_OPEN = 256 };
+
+/* Opens a source and reads its runs.  A transaction keeps its content until it is copied, unless it
+ * consists of complete shards, which no process writes: of many, one at a time is open. */
+static int read_source(struct merge *m, struct source *s, struct why *w)
+{
+    const size_t first_run = m->n_runs;
+    TRY(merge_open(m, s, w));
+    if (sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+        return database_failed(s->db, s->path, w);
+    TRY(check_source(s, w));
+    TRY(read_runs(m, s, w));
+    TRY(merge_read_shards(m, s, w));
+    bool complete = true;
+    for (size_t i = first_run; i < m->n_runs; i++)
+        complete = complete && m->run[i].shard.atomic && *m->run[i].finished;
+    if (!complete || m->n_sources <= MOST_OPEN) /* stays open */
+        m->open = NULL;
+    return 0;
+}
+
+/* Copies of a run that was copied before it was finished are the same run; so are copies of a whole
+ * shard, whatever machine has made them. */
 static bool is_same(const struct source_run *a, const struct source_run *b)
 {
+    if (a->shard.atomic && b->shard.atomic && !strcmp(a->shard.key, b->shard.key))
+        return true;
     return !strcmp(a->identity, b->identity) &&
            (!*a->finished || !*b->finished || !strcmp(a->finished, b->finished));
 }
 
+/* The order of the runs in the new database, which does not depend on that of the sources. */
+static int compare_runs(const struct source_run *a, const struct source_run *b)
+{
+    int order = strcmp(a->started, b->started);
+    order = order ? order : strcmp(a->identity, b->identity);
+    return order ? order : strcmp(a->finished, b->finished);
+}
+
 static bool is_better(const struct source_run *a, const struct source_run *b)
 {
-    return *a->finished && *b->finished   ? false
+    return *a->finished && *b->finished   ? compare_runs(a, b) < 0
            : *a->finished || *b->finished ? *a->finished != 0
                                           : a->n_cases > b->n_cases;
 }
@@ -150,25 +184,12 @@ static void find_repeated(struct merge *m, size_t *ret_n)
 
 static int by_start(const void *a, const void *b)
 {
-    const struct source_run *x = a, *y = b;
-    int order = strcmp(x->started, y->started);
-    if (order)
-        return order;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
-    return x->run < y->run ? -1 : x->run > y->run;
+    return compare_runs(a, b);
 }
 
 /* ---- copying */
 
-/* A run on its way: what is added to its identifiers. */
-struct copy {
-    struct merge *m;
-    const struct source_run *from;
-    int64_t run, more_targets, more_cases;
-};
-
-static bool has_column(const struct source *s, const char *table, const char *column)
+bool merge_has_column(const struct source *s, const char *table, const char *column)
 {
     return sqlite3_table_column_metadata(s->db, NULL, table, column, NULL, NULL, NULL, NULL,
                                          NULL) == SQLITE_OK;
@@ -195,17 +216,18 @@ static void put_column(const struct copy *c, const char *name, struct buffer *sq
 static int make_statements(const struct copy *c, const char *table, struct buffer *select,
                            struct buffer *insert, int *ret_columns, struct why *w)
 {
-    const struct source *s = c->from->source;
+    const struct source *s = c->source;
     struct buffer values = { 0 };
     sqlite3_stmt *row;
     int n = 0;
     TRY(results_prepare(c->m->out, "SELECT name FROM pragma_table_info(?1)", &row, w));
     sqlite3_bind_text(row, 1, table, -1, SQLITE_TRANSIENT);
     buffer_puts(select, "SELECT ");
-    buffer_printf(insert, "INSERT INTO %s (", table);
+    buffer_printf(insert, "INSERT OR %s INTO %s (",
+                  c->source_is_one_of_several ? "IGNORE" : "ABORT", table);
     while (sqlite3_step(row) == SQLITE_ROW) {
         const char *name = (const char *) sqlite3_column_text(row, 0);
-        if (!has_column(s, table, name))
+        if (!merge_has_column(s, table, name))
             continue;
         buffer_puts(select, n ? ", " : "");
         put_column(c, name, select);
@@ -215,11 +237,12 @@ static int make_statements(const struct copy *c, const char *table, struct buffe
     }
     sqlite3_finalize(row);
     buffer_printf(insert, ") VALUES (%s)", buffer_text(&values));
-    buffer_printf(select,
-                  has_column(s, table, "run")
-                      ? " FROM %s WHERE run = ?1"
-                      : " FROM %s WHERE case_id IN (SELECT case_id FROM cases WHERE run = ?1)",
-                  table);
+    if (merge_has_column(s, table, "run"))
+        buffer_printf(select, " FROM %s WHERE run = ?1%s", table, c->where);
+    else
+        buffer_printf(select,
+                      " FROM %s WHERE case_id IN (SELECT case_id FROM cases WHERE run = ?1%s)",
+                      table, c->where);
     bool failed = select->failed || insert->failed || values.failed;
     buffer_done(&values);
     *ret_columns = n;
@@ -233,15 +256,15 @@ static int insert_failed(const struct copy *c, const char *table, struct why *w)
     results_failed(c->m->out, w);
     if (code != SQLITE_CONSTRAINT && code != SQLITE_MISMATCH)
         return -1;
-    return why_fail(w, WHY_INVALID, "%s: run %lld, table %s: %s", c->from->source->path,
-                    (long long) c->from->run, table, sqlite3_errmsg(c->m->out->db));
+    return why_fail(w, WHY_INVALID, "%s: run %lld, table %s: %s", c->source->path,
+                    (long long) c->from, table, sqlite3_errmsg(c->m->out->db));
 }
 
 static int copy_rows(const struct copy *c, const char *table, sqlite3_stmt *from, sqlite3_stmt *to,
                      int columns, struct why *w)
 {
     int step;
-    sqlite3_bind_int64(from, 1, c->from->run);
+    sqlite3_bind_int64(from, 1, c->from);
     while ((step = sqlite3_step(from)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++)
             sqlite3_bind_value(to, i + 1, sqlite3_column_value(from, i));
@@ -249,18 +272,18 @@ static int copy_rows(const struct copy *c, const char *table, sqlite3_stmt *from
             return insert_failed(c, table, w);
         sqlite3_reset(to);
     }
-    const struct source *s = c->from->source;
+    const struct source *s = c->source;
     return step == SQLITE_DONE ? 0 : database_failed(s->db, s->path, w);
 }
 
-static int copy_table(const struct copy *c, const char *table, struct why *w)
+int merge_copy_table(const struct copy *c, const char *table, struct why *w)
 {
     struct buffer select = { 0 }, insert = { 0 };
     sqlite3_stmt *from = NULL, *to = NULL;
     int columns = 0;
     int failed = make_statements(c, table, &select, &insert, &columns, w);
     if (!failed && columns)
-        failed = prepare(c->from->source, buffer_text(&select), &from, w);
+        failed = merge_prepare(c->source, buffer_text(&select), &from, w);
     if (!failed && columns)
         failed = results_prepare(c->m->out, buffer_text(&insert), &to, w);
     if (!failed && columns)
@@ -281,25 +304,26 @@ static int copy_tables(const struct copy *c, struct why *w)
     TRY(results_prepare(c->m->out,
                         "SELECT name FROM sqlite_schema WHERE type = 'table' AND "
                         "name NOT IN ('verdict_names', 'support_sets', 'steering_sets', "
-                        "'campaigns') ORDER BY rowid",
+                        "'campaigns') AND name NOT GLOB 'summary_*' ORDER BY rowid",
                         &table, w));
     while (!failed && (step = sqlite3_step(table)) == SQLITE_ROW)
-        failed = copy_table(c, (const char *) sqlite3_column_text(table, 0), w);
+        failed = merge_copy_table(c, (const char *) sqlite3_column_text(table, 0), w);
     sqlite3_finalize(table);
     return failed || step == SQLITE_DONE ? failed : results_failed(c->m->out, w);
 }
 
 static int copy_run(struct merge *m, const struct source_run *from, int64_t run, struct why *w)
 {
-    const struct source out = { m->out->path, m->out->db };
-    struct copy c = { .m = m, .from = from, .run = run };
+    const struct source out = { .path = m->out->path, .db = m->out->db };
+    struct copy c = { .m = m, .source = from->source, .from = from->run, .run = run, .where = "" };
     int64_t targets = 0, cases = 0, first_target = 0, first_case = 0;
-    TRY(query(&out, "SELECT max(target) + ?1 - ?1 FROM targets", 0, &targets, w));
-    TRY(query(&out, "SELECT max(case_id) + ?1 - ?1 FROM cases", 0, &cases, w));
-    TRY(query(from->source, "SELECT min(target) FROM targets WHERE run = ?1", from->run,
-              &first_target, w));
-    TRY(query(from->source, "SELECT min(case_id) FROM cases WHERE run = ?1", from->run, &first_case,
-              w));
+    TRY(merge_open(m, from->source, w));
+    TRY(merge_query(&out, "SELECT max(target) + ?1 - ?1 FROM targets", 0, &targets, w));
+    TRY(merge_query(&out, "SELECT max(case_id) + ?1 - ?1 FROM cases", 0, &cases, w));
+    TRY(merge_query(from->source, "SELECT min(target) FROM targets WHERE run = ?1", from->run,
+                    &first_target, w));
+    TRY(merge_query(from->source, "SELECT min(case_id) FROM cases WHERE run = ?1", from->run,
+                    &first_case, w));
     c.more_targets = targets + 1 - first_target;
     c.more_cases = cases + 1 - first_case;
     return copy_tables(&c, w);
@@ -313,10 +337,10 @@ static int copy_sets(struct results *out, const struct source *s, enum drawing_s
     char sql[80];
     sqlite3_stmt *row;
     int step = SQLITE_DONE, failed = 0;
-    if (!has_column(s, table, "digest"))
+    if (!merge_has_column(s, table, "digest"))
         return 0;
     snprintf(sql, sizeof sql, "SELECT digest, text FROM %s", table);
-    TRY(prepare(s, sql, &row, w));
+    TRY(merge_prepare(s, sql, &row, w));
     while (!failed && (step = sqlite3_step(row)) == SQLITE_ROW)
         failed = results_keep_set(out, kind, (const char *) sqlite3_column_text(row, 0),
                                   (const char *) sqlite3_column_text(row, 1), w);
@@ -326,17 +350,31 @@ static int copy_sets(struct results *out, const struct source *s, enum drawing_s
 
 /* ---- the new database */
 
+static int copy_all_sets(struct merge *m, struct source *s, struct why *w)
+{
+    TRY(merge_open(m, s, w));
+    for (int kind = 0; kind < DRAWING_SETS; kind++)
+        TRY(copy_sets(m->out, s, (enum drawing_set) kind, w));
+    return 0;
+}
+
 static int write_runs(struct merge *m, const char *part, struct why *w)
 {
     int64_t n = 0;
-    TRY(results_open(part, RESULTS_PART, &m->out, w));
+    bool rows = false;
+    for (size_t i = 0; i < m->n_runs; i++)
+        rows = rows || (!m->run[i].is_repeated && !m->run[i].end);
+    TRY(results_open(part, rows ? RESULTS_PART : RESULTS_SMALL_PART, &m->out, w));
+    if (summary_functions(m->out->db) != SQLITE_OK)
+        return results_failed(m->out, w);
     TRY(results_begin(m->out, w));
     for (size_t i = 0; i < m->n_sources; i++)
-        for (int kind = 0; kind < DRAWING_SETS; kind++)
-            TRY(copy_sets(m->out, &m->source[i], (enum drawing_set) kind, w));
-    for (size_t i = 0; i < m->n_runs; i++)
-        if (!m->run[i].is_repeated)
-            TRY(copy_run(m, &m->run[i], ++n, w));
+        TRY(copy_all_sets(m, &m->source[i], w));
+    for (size_t i = 0; i < m->n_runs; i++) {
+        const struct source_run *r = &m->run[i];
+        if (!r->is_repeated)
+            TRY(r->end ? merge_write_summary(m, r, ++n, w) : copy_run(m, r, ++n, w));
+    }
     return results_commit(m->out, w);
 }
 
@@ -381,11 +419,20 @@ int results_merge(const char *const *path, size_t n, const char *out,
         failed = read_source(&m, &m.source[i], w);
     }
     if (!failed) {
+        size_t parts = 0;
         find_repeated(&m, &counts.n_repeated);
+        failed = merge_choose_parts(&m, &parts, w);
+        counts.n_repeated += parts;
+    }
+    if (!failed && !(counts.missing = merge_missing(&m)))
+        failed = why_no_memory(w);
+    if (!failed) {
         if (m.n_runs)
             qsort(m.run, m.n_runs, sizeof *m.run, by_start);
         failed = write_new(&m, out, w);
-        counts.n_runs = m.n_runs - counts.n_repeated;
+        for (size_t i = 0; i < m.n_runs; i++)
+            counts.n_runs += !m.run[i].is_repeated;
+        counts.n_parts = m.n_parts;
     }
     for (size_t i = 0; m.source && i < n; i++)
         sqlite3_close(m.source[i].db);
@@ -395,8 +442,11 @@ int results_merge(const char *const *path, size_t n, const char *out,
         free(m.run[i].finished);
     }
     free(m.run);
+    free(m.part);
     free(m.source);
-    if (!failed)
+    if (failed)
+        free(counts.missing);
+    else
         *ret_counts = counts;
     return failed;
 }

@@ -16,7 +16,9 @@
 
 struct merge_counts {
     size_t n_runs;     /* written */
-    size_t n_repeated; /* found in another database, too, and left out */
+    size_t n_parts;    /* shards of the summaries among them */
+    size_t n_repeated; /* runs and shards found in another database, too, and left out */
+    char *missing;     /* lines about shards that campaigns lack, "" for none; to be freed */
 };
 
 /* Writes all runs of the databases to a new one, numbered in the order in which they were started.

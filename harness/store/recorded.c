@@ -181,12 +181,31 @@ static int prepare_rows(struct results *r, const struct recorded_filter *f, sqli
     return 0;
 }
 
+/* A summary has only some failures one by one. */
+static int check_rows(struct results *r, int64_t run, struct why *w)
+{
+    sqlite3_stmt *s;
+    if (!results_has_table(r, "summary_parts"))
+        return 0;
+    TRY(results_prepare(r, "SELECT run FROM summary_parts WHERE ?1 IN (0, run) LIMIT 1", &s, w));
+    sqlite3_bind_int64(s, 1, run);
+    int step = sqlite3_step(s);
+    int64_t found = step == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    REQUIRE(w, !found,
+            "%s: run %lld is a summary (--summary), which does not have the verdict of each case; "
+            "'halcyon report' and 'halcyon coverage' read it",
+            r->path, (long long) found);
+    return step == SQLITE_DONE ? 0 : results_failed(r, w);
+}
+
 int results_each_recorded(struct results *r, const struct recorded_filter *f,
                           int (*each)(const struct recorded_verdict *v, void *user, struct why *w),
                           void *user, struct why *w)
 {
     sqlite3_stmt *s;
     struct recorded_verdict v;
+    TRY(check_rows(r, f->run, w));
     TRY(prepare_rows(r, f, &s, w));
     int step = SQLITE_DONE, failed = 0;
     while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW) {
@@ -277,6 +296,7 @@ int results_describe(struct results *r, const struct recorded_filter *f,
                      struct described_run *ret_run, struct why *w)
 {
     struct described_run run = { 0 };
+    TRY(check_rows(r, f->run, w));
     if (find_run(r, f->run, &run, w) < 0 || find_targets(r, f, &run, w) < 0) {
         described_run_done(&run);
         return -1;

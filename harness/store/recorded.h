@@ -35,7 +35,7 @@ struct recorded_verdict {
 void recorded_result(const struct recorded_verdict *v, struct check_result *ret);
 
 /* Calls each() for the verdicts: of a run in the order of its targets and cases, of all runs by the
- * URI of the target and the name of the case. */
+ *  URI of the target and the name of the case.  WHY_INVALID: a run is a summary. */
 int results_each_recorded(struct results *r, const struct recorded_filter *f,
                           int (*each)(const struct recorded_verdict *v, void *user, struct why *w),
                           void *user, struct why *w);

@@ -61,7 +61,11 @@ int results_prepare(struct results *r, const char *sql, sqlite3_stmt **ret, stru
 
 bool results_may_be_packed(const char *column)
 {
-    return !strcmp(column, "spec") || !strcmp(column, "shrunk");
+    static const char *const columns[] = { "spec", "shrunk", "part", "items" };
+    for (int i = 0; i < COUNT(columns); i++)
+        if (!strcmp(column, columns[i]))
+            return true;
+    return false;
 }
 
 /* ---- opening */
@@ -145,6 +149,8 @@ static int open_to_write(struct results *r, enum results_mode mode, struct why *
     if (packed_text_functions(r->db) != SQLITE_OK)
         return results_failed(r, w);
     TRY(database_version(r->db, r->path, &version, w)); /* before anything is changed */
+    if (mode == RESULTS_SMALL_PART)                     /* many tables of a few rows */
+        TRY(results_exec(r, "PRAGMA page_size = 1024", w));
     TRY(results_exec(r,
                      mode == RESULTS_PART
                          ? "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"

@@ -228,6 +228,94 @@ CREATE TABLE shards (
     PRIMARY KEY (run, key)
 ) WITHOUT ROWID;
 
+-- Summaries (--summary, docs/campaigns.md): of such a run, one shard or several merged ones, cases and verdicts have only
+-- the first failures of each bucket, and these tables have what all of them add up to.  They are added to a database
+-- that lacks them when it is opened for writing.  Counts are sums over the shards; us: microseconds in the driver.
+CREATE TABLE summary_parts (        -- one row for each shard
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    key         TEXT NOT NULL,      -- as in shards
+    n_cases     INTEGER NOT NULL,
+    started     TEXT NOT NULL,
+    finished    TEXT NOT NULL,
+    seconds     REAL NOT NULL,
+    kept        INTEGER NOT NULL,   -- most failures of a bucket and target with all columns and a specification
+    listed      INTEGER NOT NULL,   -- likewise in summary_failures
+    part        BLOB,               -- compressed: JSON, what the shard adds; NULL: the run has no other one
+    PRIMARY KEY (run, key)
+) WITHOUT ROWID;
+
+CREATE TABLE summary_verdicts (
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    verdict     TEXT NOT NULL REFERENCES verdict_names,
+    n           INTEGER NOT NULL,
+    checked     INTEGER NOT NULL,
+    us          INTEGER NOT NULL,
+    PRIMARY KEY (target, verdict)
+) WITHOUT ROWID;
+
+CREATE TABLE summary_operations (   -- n and beside as in the view operation_verdicts
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    operation   TEXT NOT NULL,
+    type        TEXT NOT NULL,
+    verdict     TEXT NOT NULL REFERENCES verdict_names,
+    n           INTEGER NOT NULL,
+    beside      INTEGER NOT NULL,
+    checked     INTEGER NOT NULL,   -- of all cases that have the operation in the type
+    us          INTEGER NOT NULL,   -- likewise
+    PRIMARY KEY (target, operation, type, verdict)
+) WITHOUT ROWID;
+
+CREATE TABLE summary_ratios (       -- worst elements, by the operation that wrote them, as in the view ratio_bins
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    operation   TEXT NOT NULL,
+    type        TEXT NOT NULL,
+    verdict     TEXT NOT NULL REFERENCES verdict_names,
+    bins        TEXT NOT NULL,      -- JSON: {"-1":7,"0":2}, how many ratios are above 2^(bin - 1) and up to 2^bin;
+                                    -- -60: 0 and all below it, 60: all above it
+    ratio       REAL NOT NULL,      -- the largest one
+    name        TEXT NOT NULL,      -- of its case
+    PRIMARY KEY (target, operation, type, verdict)
+) WITHOUT ROWID;
+
+CREATE TABLE summary_buckets (      -- failures that are alike, also across shards and campaigns
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    bucket      TEXT NOT NULL,      -- digest of key, 16 hexadecimal digits
+    key         TEXT NOT NULL,      -- "fail CONV_2D TENSOR_FLOAT32"; verdicts.bucket of the failures that are kept
+    verdict     TEXT NOT NULL REFERENCES verdict_names,
+    operation   TEXT NOT NULL,      -- "" where none is blamed
+    type        TEXT NOT NULL,
+    n           INTEGER NOT NULL,
+    ratio       REAL,               -- the largest one
+    name        TEXT NOT NULL,      -- of its case; of the first case where there is no ratio
+    first_ordinal INTEGER NOT NULL, -- the first case
+    cause       TEXT,               -- bucket that shrinking found for the first case that was shrunk in its shard
+    cause_ordinal INTEGER,          -- that case
+    PRIMARY KEY (target, bucket)
+) WITHOUT ROWID;
+
+CREATE TABLE summary_failures (     -- the first ones of each bucket and target
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    bucket      TEXT NOT NULL,
+    ordinal     INTEGER NOT NULL,   -- of the case in the plan of the whole campaign
+    name        TEXT NOT NULL,
+    verdict     TEXT NOT NULL REFERENCES verdict_names,
+    ratio       REAL,
+    PRIMARY KEY (target, bucket, ordinal)
+) WITHOUT ROWID;
+
+CREATE TABLE summary_coverage (     -- in place of coverage_parts
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    key         TEXT NOT NULL,      -- of the shard; "": the sum of several
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    items       BLOB NOT NULL,      -- compressed: lines of randgraph_coverage_write() (randgraph/coverage.h)
+    PRIMARY KEY (run, key, target)
+) WITHOUT ROWID;
+
 CREATE TABLE unloaded_files (       -- since 3
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     ordinal     INTEGER NOT NULL,   -- in the order of loading

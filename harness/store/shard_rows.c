@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness/store/results_internal.h"
+#include "harness/store/summary.h"
 
 const char *results_program_version(void)
 {
@@ -105,9 +106,14 @@ int results_each_total(struct results *r,
 {
     sqlite3_stmt *s;
     int step;
+    bool summary = false;
+    TRY(results_is_summary(r, &summary, w));
     TRY(results_prepare(r,
-                        "SELECT t.ordinal, v.verdict, count(*), sum(v.checked) FROM targets t "
-                        "JOIN verdicts v USING (target) WHERE t.run = ?1 GROUP BY 1, 2",
+                        summary ? "SELECT t.ordinal, verdict, n, checked FROM summary_verdicts "
+                                  "JOIN targets t USING (target) WHERE t.run = ?1"
+                                : "SELECT t.ordinal, v.verdict, count(*), sum(v.checked) FROM "
+                                  "targets t JOIN verdicts v USING (target) WHERE t.run = ?1 "
+                                  "GROUP BY 1, 2",
                         &s, w));
     sqlite3_bind_int64(s, 1, r->run);
     while ((step = sqlite3_step(s)) == SQLITE_ROW) {

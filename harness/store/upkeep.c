@@ -107,21 +107,30 @@ static int each_chosen(struct results *r, run_facts_each *each, void *user, stru
 {
     static const char *const of_cases[] = { "spec", NULL };
     static const char *const of_verdicts[] = { "shrunk", "printed", "backtrace", NULL };
+    const char *recorded = "(SELECT count(*) FROM main.cases c WHERE c.run = r.run)";
     struct buffer runs = { 0 }, verdicts = { 0 };
     sqlite3_stmt *s = NULL;
     int step = SQLITE_DONE;
-    buffer_puts(&runs,
-                "SELECT r.run, r.kind, r.command, r.started, r.finished, (SELECT "
-                "group_concat(uri, char(10)) || char(10) FROM (SELECT uri FROM main.targets t "
-                "WHERE t.run = r.run ORDER BY t.ordinal)), r.n_cases, (SELECT count(*) FROM "
-                "main.cases c WHERE c.run = r.run), (SELECT sum(");
-    put_lengths(r, &runs, "cases", "c", of_cases);
-    buffer_puts(&runs, ") FROM main.cases c WHERE c.run = r.run) FROM main.runs r WHERE r.run IN "
-                       "(SELECT run FROM temp.chosen) ORDER BY r.run");
     buffer_puts(&verdicts, "SELECT v.verdict, count(*), sum(");
     put_lengths(r, &verdicts, "verdicts", "v", of_verdicts);
     buffer_puts(&verdicts, ") FROM main.verdicts v JOIN main.targets t USING (target) WHERE "
                            "t.run = ?1 GROUP BY 1");
+    if (results_has_table(r, "summary_parts")) {
+        /* the failures that a summary keeps are among its counts */
+        buffer_puts(&verdicts, " HAVING NOT EXISTS (SELECT 1 FROM main.summary_parts WHERE run = "
+                               "?1) UNION ALL SELECT verdict, sum(n), 0 FROM "
+                               "main.summary_verdicts WHERE run = ?1 GROUP BY 1");
+        recorded = "coalesce((SELECT sum(n_cases) FROM main.summary_parts p WHERE p.run = r.run), "
+                   "(SELECT count(*) FROM main.cases c WHERE c.run = r.run))";
+    }
+    buffer_printf(&runs,
+                  "SELECT r.run, r.kind, r.command, r.started, r.finished, (SELECT "
+                  "group_concat(uri, char(10)) || char(10) FROM (SELECT uri FROM main.targets t "
+                  "WHERE t.run = r.run ORDER BY t.ordinal)), r.n_cases, %s, (SELECT sum(",
+                  recorded);
+    put_lengths(r, &runs, "cases", "c", of_cases);
+    buffer_puts(&runs, ") FROM main.cases c WHERE c.run = r.run) FROM main.runs r WHERE r.run IN "
+                       "(SELECT run FROM temp.chosen) ORDER BY r.run");
     int failed = runs.failed || verdicts.failed ? why_no_memory(w)
                                                 : results_prepare(r, buffer_text(&runs), &s, w);
     while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW) {

@@ -1,6 +1,7 @@
 -- The views of the results database: each answers one question of the report.  docs/database.md shows
 -- their use.  "run" is in all of them; a view without a filter has the rows of every run.  An upgrade drops
--- and creates them again.
+-- and creates them again.  Of summaries (schema.sql) views of cases have the failures that are kept, those of counts
+-- what the summary has.
 --
 -- A PostgreSQL server has the same views (harness/server): they are written in the SQL that both understand, with the
 -- functions that harness/server/server.sql defines there.  So a condition is not a number (count it by FILTER), numbers
@@ -23,29 +24,42 @@ CREATE VIEW details AS
 CREATE VIEW failures AS
     SELECT * FROM details WHERE NOT conforming;
 
+-- The verdicts of each target, counted; of summaries, too.
+CREATE VIEW counted_verdicts AS
+    SELECT t.run, t.target, v.verdict, count(*) AS n, sum(v.checked) AS checked, sum(v.ms) AS ms
+    FROM targets t JOIN verdicts v USING (target) WHERE t.run NOT IN (SELECT run FROM summary_parts)
+    GROUP BY t.target, v.verdict
+    UNION ALL SELECT run, target, verdict, n, checked, us / 1000.0 FROM summary_verdicts;
+
 CREATE VIEW totals_by_verdict AS
-    SELECT t.run, v.verdict, count(*) AS n FROM verdicts v JOIN targets t USING (target) GROUP BY t.run, v.verdict;
+    SELECT run, verdict, CAST(sum(n) AS BIGINT) AS n FROM counted_verdicts GROUP BY run, verdict;
 
 CREATE VIEW totals_by_target AS
-    SELECT run, target_ordinal, uri, verdict, count(*) AS n, sum(ms) AS ms
-    FROM details GROUP BY run, target_ordinal, uri, verdict;
+    SELECT v.run, t.ordinal AS target_ordinal, t.uri, v.verdict, v.n, v.ms
+    FROM counted_verdicts v JOIN targets t USING (target);
 
+-- Not of summaries, as they do not have which cases have an operation in several types; so for the next view.
 CREATE VIEW totals_by_operation AS
     SELECT c.run, o.operation, v.verdict, count(*) AS n
     FROM (SELECT DISTINCT case_id, operation FROM case_operations) o
     JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
+    WHERE c.run NOT IN (SELECT run FROM summary_parts)
     GROUP BY c.run, o.operation, v.verdict;
 
 CREATE VIEW totals_by_type AS
     SELECT c.run, o.type, v.verdict, count(*) AS n
     FROM (SELECT DISTINCT case_id, type FROM case_operations) o
     JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
+    WHERE c.run NOT IN (SELECT run FROM summary_parts)
     GROUP BY c.run, o.type, v.verdict;
 
 CREATE VIEW totals_by_operation_type AS
     SELECT c.run, o.operation, o.type, v.verdict, count(*) AS n
     FROM case_operations o JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
-    GROUP BY c.run, o.operation, o.type, v.verdict;
+    WHERE c.run NOT IN (SELECT run FROM summary_parts)
+    GROUP BY c.run, o.operation, o.type, v.verdict
+    UNION ALL SELECT run, operation, type, verdict, CAST(sum(n + beside) AS BIGINT) FROM summary_operations
+    GROUP BY 1, 2, 3, 4;
 
 -- The verdicts of failures (every verdict that does not conform) without their texts: what the views below are made of.
 CREATE VIEW failing AS              -- since 6
@@ -100,33 +114,39 @@ CREATE VIEW bugs AS                 -- since 6
                max(CASE WHEN by_size = 1 THEN verdict END) AS verdict
         FROM ranked GROUP BY run, bug)
     SELECT g.run, g.bug, g.in_bucket,
-           g.n,                     -- failures: verdicts, not cases
-           g.n_cases, g.n_targets,
+           coalesce(s.n, g.n) AS n, -- failures: verdicts, not cases
+           CASE WHEN s.n IS NULL THEN g.n_cases WHEN s.n_targets = 1 THEN s.n END AS n_cases, -- NULL: a summary does not
+                                    -- have how many cases fail on several targets
+           coalesce(s.n_targets, g.n_targets) AS n_targets,
            g.verdict, g.operation, g.type,  -- of the smallest case: the first wrong operation
            v.blamed_index AS operation_index, v.blamed_graph AS operation_graph,
            -- the worst element of all failures, and its case
            g.place, g.expected, g.actual, g.bound, g.ratio, g.worst_case, g.worst_target,
            -- the smallest shrunk case, else that with the fewest operations
            g.case_id, g.target, c.name, t.uri, c.n_operations, v.why, v.blamed_why, v.shrunk, v.replay
-    FROM grouped g JOIN verdicts v USING (case_id, target) JOIN cases c USING (case_id) JOIN targets t USING (target);
+    FROM grouped g JOIN verdicts v USING (case_id, target) JOIN cases c USING (case_id) JOIN targets t USING (target)
+    LEFT JOIN (SELECT run, key AS bug, CAST(sum(n) AS BIGINT) AS n, count(*) AS n_targets FROM summary_buckets GROUP BY run, key) s
+    ON s.run = g.run AND s.bug = g.bug;
 
 -- On which targets a bug occurs, and how often.
 CREATE VIEW bug_targets AS          -- since 6
     SELECT run, bug, target, target_ordinal, uri, count(*) AS n FROM failing
-    GROUP BY run, bug, target, target_ordinal, uri;
+    WHERE run NOT IN (SELECT run FROM summary_parts) GROUP BY run, bug, target, target_ordinal, uri
+    UNION ALL SELECT b.run, b.key, b.target, t.ordinal, t.uri, b.n FROM summary_buckets b JOIN targets t USING (target);
 
 -- One row per run and target.
 CREATE VIEW target_verdicts AS      -- since 6
     SELECT t.run, t.target, t.ordinal AS target_ordinal, t.uri, t.name, t.version, t.type, t.hal,
-           count(*) AS n,
-           count(*) FILTER (WHERE v.verdict NOT IN (SELECT name FROM verdict_names WHERE conforming)) AS failing,
-           count(*) FILTER (WHERE v.verdict = 'pass') AS pass,
-           count(*) FILTER (WHERE v.verdict = 'undecided') AS undecided,
-           count(*) FILTER (WHERE v.verdict = 'unsupported') AS unsupported,
-           count(*) FILTER (WHERE v.verdict = 'waived') AS waived,
-           count(*) FILTER (WHERE v.verdict = 'flaky') AS flaky,
+           CAST(sum(v.n) AS BIGINT) AS n,
+           coalesce(CAST(sum(v.n) FILTER (WHERE v.verdict NOT IN (SELECT name FROM verdict_names WHERE conforming))
+                         AS BIGINT), 0) AS failing,
+           coalesce(CAST(sum(v.n) FILTER (WHERE v.verdict = 'pass') AS BIGINT), 0) AS pass,
+           coalesce(CAST(sum(v.n) FILTER (WHERE v.verdict = 'undecided') AS BIGINT), 0) AS undecided,
+           coalesce(CAST(sum(v.n) FILTER (WHERE v.verdict = 'unsupported') AS BIGINT), 0) AS unsupported,
+           coalesce(CAST(sum(v.n) FILTER (WHERE v.verdict = 'waived') AS BIGINT), 0) AS waived,
+           coalesce(CAST(sum(v.n) FILTER (WHERE v.verdict = 'flaky') AS BIGINT), 0) AS flaky,
            sum(v.checked) AS checked, sum(v.ms) AS ms
-    FROM targets t JOIN verdicts v USING (target) GROUP BY t.target;
+    FROM targets t JOIN counted_verdicts v USING (target) GROUP BY t.target;
 
 -- Operation x type x target, by verdict.  A verdict with an operation that is blamed for it (a failure, `unsupported`)
 -- counts for that operation alone in n, and for the others of its graph in beside; others count for every
@@ -140,8 +160,9 @@ CREATE VIEW operation_verdicts AS   -- since 6
                     THEN substr(blamed_operation, 1, instr(blamed_operation, ' ') - 1)
                     ELSE blamed_operation END AS operation
         FROM verdicts
-        WHERE blamed_operation IS NOT NULL OR operation IS NOT NULL AND
-              verdict IN (SELECT name FROM verdict_names WHERE NOT conforming)),
+        WHERE target NOT IN (SELECT target FROM summary_verdicts) AND
+              (blamed_operation IS NOT NULL OR operation IS NOT NULL AND
+               verdict IN (SELECT name FROM verdict_names WHERE NOT conforming))),
     typed AS MATERIALIZED (         -- the type as in case_operations, where blamed_type may be that of an output
         SELECT case_id, target, verdict, operation,
                coalesce((SELECT type FROM case_operations o WHERE o.case_id = a.case_id AND
@@ -152,7 +173,8 @@ CREATE VIEW operation_verdicts AS   -- since 6
     plain AS (                      -- the other verdicts of a case, of which few combinations occur
         SELECT case_id, group_concat(target || ' ' || verdict || ';') AS verdicts
         FROM verdicts
-        WHERE blamed_operation IS NULL AND (operation IS NULL OR
+        WHERE target NOT IN (SELECT target FROM summary_verdicts) AND
+              blamed_operation IS NULL AND (operation IS NULL OR
               verdict IN (SELECT name FROM verdict_names WHERE conforming))
         GROUP BY case_id),
     combined AS MATERIALIZED (
@@ -169,7 +191,9 @@ CREATE VIEW operation_verdicts AS   -- since 6
                count(*) FILTER (WHERE o.operation = v.operation AND o.type = v.type),
                count(*) FILTER (WHERE NOT (o.operation = v.operation AND o.type = v.type))
         FROM typed v JOIN case_operations o USING (case_id)
-        GROUP BY 1, 2, 3, 4)
+        GROUP BY 1, 2, 3, 4
+        UNION ALL
+        SELECT target, operation, type, verdict, n, beside FROM summary_operations)
     SELECT t.run, t.target, t.ordinal AS target_ordinal, t.uri, c.operation, c.type, c.verdict,
            sum(c.n) AS n, sum(c.beside) AS beside
     FROM counted c JOIN targets t USING (target)
@@ -177,7 +201,7 @@ CREATE VIEW operation_verdicts AS   -- since 6
 
 -- How near to the bound, or how far beyond it, the worst elements are, by the operation that wrote them (of a
 -- failure, the one that is blamed): low < ratio <= high, ratio = |actual - expected| / bound.  low NULL: the
--- ratio is 0; high NULL: the last bin.
+-- ratio is 0; high NULL: the last bin.  Not of summaries: summary_ratios has bins of its own.
 CREATE VIEW ratio_bins AS           -- since 6
     SELECT t.run, t.target, t.ordinal AS target_ordinal, t.uri, r.operation, r.type,
            CASE WHEN ratio <= 0 THEN NULL WHEN ratio <= 0.01 THEN 0 WHEN ratio <= 0.1 THEN 0.01 WHEN ratio <= 0.25 THEN 0.1
@@ -194,7 +218,8 @@ CREATE VIEW ratio_bins AS           -- since 6
                       ELSE blamed_operation END AS operation,
                  CASE WHEN blamed_output IS NULL THEN type ELSE blamed_type END AS type,
                  CASE WHEN blamed_output IS NULL THEN ratio ELSE blamed_ratio END AS ratio
-          FROM verdicts WHERE output IS NOT NULL OR blamed_output IS NOT NULL) r
+          FROM verdicts WHERE (output IS NOT NULL OR blamed_output IS NOT NULL) AND
+                              target NOT IN (SELECT target FROM summary_verdicts)) r
     JOIN targets t USING (target)
     WHERE r.ratio IS NOT NULL AND r.operation IS NOT NULL
     GROUP BY t.target, r.operation, r.type, low, high;
@@ -235,4 +260,10 @@ CREATE VIEW not_compared AS         -- since 6
           FROM verdicts v JOIN targets t USING (target)
           WHERE v.verdict IN ('unsupported', 'undecided') OR v.verdict = 'waived' AND v.stage = 'none'
           GROUP BY t.target, v.verdict, v.blamed_operation, v.blamed_type, coalesce(v.blamed_why, v.why)) n
-    JOIN cases c USING (case_id);
+    JOIN cases c USING (case_id)
+    WHERE n.run NOT IN (SELECT run FROM summary_parts)
+    UNION ALL
+    SELECT o.run, o.target, t.ordinal, t.uri, o.verdict, o.operation, o.type, 'a summary does not have the reasons', o.n,
+           NULL, NULL
+    FROM summary_operations o JOIN targets t USING (target)
+    WHERE o.verdict IN ('unsupported', 'undecided') AND o.n > 0;

@@ -375,9 +375,10 @@ static int put_state(struct site *s, struct why *w)
 
 static int put_tiles(struct site *s, struct why *w)
 {
-    int64_t cases, compared;
+    int64_t cases, compared, summed;
     char none[160] = ""; /* verdicts of which there are none */
     TRY(site_number(s, QUERY_CASES, 0, &cases, w));
+    TRY(site_number(s, QUERY_SUMMED, 0, &summed, w));
     TRY(site_number(s, QUERY_COMPARED, 0, &compared, w));
     site_bar(s, s->count);
     fputs("<ul class=\"tiles\">\n", s->to);
@@ -401,6 +402,13 @@ static int put_tiles(struct site *s, struct why *w)
     fputs("; ", s->to);
     site_counted(s, compared, "element", "elements");
     fputs(" compared.</p>\n", s->to);
+    if (summed) {
+        fputs("<p class=\"soft\">", s->to);
+        site_counted(s, summed, "case is in a summary", "cases are in summaries");
+        fputs(": all are counted, only the first failures of each bug are listed; their times, and "
+              "why they were not compared, are not kept.</p>\n",
+              s->to);
+    }
     return 0;
 }
 

@@ -111,6 +111,14 @@ static const struct {
       "'' AS value_class, 0 AS ran, 0 AS not_run" },
     { "neighbours",
       "0 AS run, 0 AS target, '' AS producer, '' AS consumer, 0 AS ran, 0 AS not_run" },
+    { "summary_parts", "0 AS run, 0 AS n_cases" },
+    { "summary_verdicts", "0 AS run, 0 AS target, '' AS verdict, 0 AS n, 0 AS checked, 0 AS us" },
+    { "summary_operations",
+      "0 AS run, 0 AS target, '' AS operation, '' AS type, '' AS verdict, 0 AS n, 0 AS beside, "
+      "0 AS checked, 0 AS us" },
+    { "summary_ratios", "0 AS run, 0 AS target, '' AS operation, '{}' AS bins, 0.0 AS ratio" },
+    { "summary_coverage", "0 AS run, '' AS key, 0 AS target, '' AS items" },
+    { "summary_buckets", "0 AS run, 0 AS target, '' AS key, 0 AS n" },
 };
 
 /* The newest result of each model and target, and the run before it that has them, too. */
@@ -145,12 +153,25 @@ static const char create_shown[] =
     "FROM details d WHERE %lld IN (0, d.run) "
     "GROUP BY d.name, d.file, d.uri%s";
 
+/* Summaries, whose failures in `shown` are the first ones of each bucket; and all verdicts. */
+static const char create_summed[] =
+    "CREATE TEMP TABLE summed AS SELECT run, sum(n_cases) AS n_cases FROM summary_parts "
+    "WHERE %lld IN (0, run) GROUP BY run;"
+    "CREATE TEMP TABLE total AS SELECT tid, verdict, conforming, count(*) AS n, "
+    "  sum(checked) AS checked, sum(ms) AS ms FROM shown "
+    "  WHERE run NOT IN (SELECT run FROM summed) GROUP BY tid, verdict "
+    "UNION ALL SELECT l.tid, v.verdict, "
+    "  v.verdict IN ('pass', 'unsupported', 'undecided', 'waived'), v.n, v.checked, v.us / 1000.0 "
+    "  FROM summary_verdicts v JOIN summed USING (run) "
+    "  JOIN targets t ON t.target = v.target JOIN target_list l ON l.uri = t.uri;";
+
 static const char create_cells[] =
     "CREATE TEMP TABLE pair (pair INTEGER PRIMARY KEY, operation TEXT, type TEXT,"
     "  UNIQUE (operation, type));"
     "INSERT INTO pair SELECT row_number() OVER (ORDER BY operation, type) - 1, operation, type FROM"
-    "  (SELECT DISTINCT operation, type FROM case_operations WHERE case_id IN"
-    "    (SELECT case_id FROM shown));"
+    "  (SELECT operation, type FROM case_operations WHERE case_id IN"
+    "    (SELECT case_id FROM shown)"
+    "   UNION SELECT operation, type FROM summary_operations JOIN summed USING (run));"
     "CREATE TEMP TABLE cell (pair, tid, failed, suspect, other, passed, undecided, waived,"
     "  unsupported, not_run, checked, ms);";
 
@@ -166,7 +187,18 @@ static const char select_hits[] =
     "       x.operation = o.operation AND x.type = s.blamed_type))"
     "  WHEN s.n_operations = 1 THEN 1 END, s.checked, s.ms"
     " FROM shown s JOIN case_operations o USING (case_id)"
-    " JOIN pair p ON p.operation = o.operation AND p.type = o.type";
+    " JOIN pair p ON p.operation = o.operation AND p.type = o.type"
+    " WHERE s.run NOT IN (SELECT run FROM summed)";
+
+/* A summary has how many verdicts count for the operation, n, and for others, beside. */
+static const char add_summed_cells[] =
+    "INSERT INTO cell SELECT p.pair, l.tid, iif(bad, n, 0), 0, iif(bad OR verdict = 'waived', "
+    "beside, 0), iif(verdict = 'pass', n, 0), iif(verdict = 'undecided', n, 0), iif(verdict = "
+    "'waived', n, 0), iif(verdict = 'unsupported', n, 0), iif(verdict = 'unsupported', beside, 0), "
+    "checked, us / 1000.0 FROM (SELECT o.*, verdict NOT IN ('pass', 'unsupported', 'undecided', "
+    "'waived') AS bad FROM summary_operations o JOIN summed USING (run)) o JOIN pair p ON "
+    "p.operation = o.operation AND p.type = o.type JOIN targets t ON t.target = o.target "
+    "JOIN target_list l ON l.uri = t.uri;";
 
 /* Failures that were not sorted into a bucket, on a target and with a verdict of which others were
  * (the shrinking of a run is limited in time), are one row after the bugs: their key begins with
@@ -175,7 +207,8 @@ static const char select_hits[] =
 static const char create_bugs[] =
     "CREATE TEMP TABLE sorted AS SELECT DISTINCT uri, verdict FROM shown WHERE bucket IS NOT NULL;"
     "CREATE TEMP TABLE member AS WITH a AS ("
-    "  SELECT s.rowid AS vid, s.tid, s.name, s.verdict, s.n_operations,"
+    "  SELECT s.rowid AS vid, s.tid, s.run IN (SELECT run FROM summed) AS is_summed, s.name, "
+    "s.verdict, s.n_operations,"
     "    coalesce(s.blamed_ratio, s.ratio) AS ratio, d.shrunk IS NULL AS unshrunk,"
     "    coalesce((SELECT b.key FROM bucket_bug b WHERE b.bucket = s.bucket),"
     "      CASE WHEN (s.uri, s.verdict) IN sorted THEN"
@@ -191,7 +224,10 @@ static const char create_bugs[] =
     "  AS place FROM a;"
     "CREATE TEMP TABLE bug (bug INTEGER PRIMARY KEY, key TEXT UNIQUE, n, targets, greatest, vid);"
     "INSERT INTO bug SELECT row_number() OVER (ORDER BY late, n DESC, key) - 1, key, n, targets,"
-    "  greatest, vid FROM (SELECT key, count(*) AS n, count(DISTINCT tid) AS targets,"
+    "  greatest, vid FROM (SELECT key, sum(NOT is_summed) + coalesce((SELECT sum(b.n) FROM "
+    "    summary_buckets b JOIN summed USING (run) JOIN bucket_bug g ON g.bucket = b.key WHERE "
+    "g.key = member.key), 0) AS n, "
+    "    count(DISTINCT tid) AS targets,"
     "    max(ratio) AS greatest, min(CASE WHEN place = 1 THEN vid END) AS vid,"
     "    min(2 * (key < char(3) AND key >= char(2)) + (verdict IN ('flaky', 'error'))) AS late "
     "FROM member GROUP BY key);"
@@ -210,8 +246,15 @@ static const char create_ratios[] =
     "  SELECT tid, CASE WHEN own THEN blamed ELSE s.operation END AS operation,"
     "    CASE WHEN own THEN blamed_ratio ELSE ratio END AS ratio FROM"
     "    (SELECT *, NOT conforming AND blamed_count = 1 AND blamed_ratio IS NOT NULL AS own"
-    "     FROM shown WHERE compared) s)"
-    "WHERE operation IS NOT NULL GROUP BY operation, tid, bin";
+    "     FROM shown WHERE compared AND run NOT IN (SELECT run FROM summed)) s)"
+    "WHERE operation IS NOT NULL GROUP BY operation, tid, bin "
+    "UNION ALL SELECT b.operation, l.tid, ratio_bin(CASE WHEN b.key <= -60 THEN 0 "
+    "  WHEN b.key < 0 THEN 1.0 / (1 << -b.key) WHEN b.key < 60 THEN 1.0 * (1 << b.key) END) AS "
+    "bin, "
+    "  sum(b.value), max(b.ratio) FROM (SELECT operation, target, ratio, CAST(j.key AS INTEGER) AS "
+    "  key, j.value FROM summary_ratios JOIN summed USING (run), json_each(bins) j) b "
+    "JOIN targets t ON t.target = b.target JOIN target_list l ON l.uri = t.uri "
+    "GROUP BY 1, 2, 3";
 
 /* The columns of QUERY_TARGETS. */
 static const char create_target_facts[] =
@@ -220,14 +263,67 @@ static const char create_target_facts[] =
     "coalesce(n.ms, 0), n.device_ns, (SELECT count(DISTINCT key) FROM member m WHERE "
     "m.tid = l.tid) FROM target_list l "
     "JOIN (SELECT uri, max(target) AS target FROM targets GROUP BY uri) u ON u.uri = l.uri "
-    "JOIN targets t ON t.target = u.target LEFT JOIN (SELECT uri, sum(checked) AS checked, "
-    "sum(ms) AS ms, sum(device_ns) AS device_ns FROM shown GROUP BY uri) n ON n.uri = l.uri ";
+    "JOIN targets t ON t.target = u.target LEFT JOIN (SELECT tid, sum(checked) AS checked, "
+    "sum(ms) AS ms, (SELECT sum(device_ns) FROM shown s WHERE s.tid = total.tid AND s.run NOT IN "
+    "(SELECT run FROM summed)) AS device_ns FROM total GROUP BY tid) n ON n.tid = l.tid ";
 
 static const char create_covered[] =
     "CREATE TEMP TABLE covered AS SELECT l.tid, c.operation, c.form, c.types, c.rank, c.options,"
     "  c.value_class, sum(c.ran) AS ran, sum(c.not_run) AS not_run"
     "  FROM coverage c JOIN targets t ON t.target = c.target JOIN target_list l ON l.uri = t.uri"
     "  WHERE %lld IN (0, c.run) GROUP BY 1, 2, 3, 4, 5, 6, 7";
+
+/* The rows of ranks in the coverage of a summary (randgraph/coverage.h), of which each is one of
+ * `covered`; what a summary does not have together, options and classes of values, stays empty. */
+static int cover_ranks(sqlite3_stmt *insert, int64_t tid, const char *items)
+{
+    const char *at = strstr(items, "[rank]\n"), *end;
+    char place[1024] = "";
+    for (at = at ? at + 7 : ""; *at && *at != '['; at = end + (*end == '\n')) {
+        end = at + strcspn(at, "\n");
+        if (*at == '=') {
+            snprintf(place, sizeof(place), "%.*s", (int) (end - at - 1), at + 1);
+            continue;
+        }
+        char *form = strchr(place, '\t'), *types = form ? strchr(form + 1, '\t') : NULL;
+        long long rank, ran, not_run;
+        if (!types || sscanf(at, "%lld\t%lld\t%lld", &rank, &ran, &not_run) != 3)
+            continue;
+        sqlite3_reset(insert);
+        sqlite3_bind_int64(insert, 1, tid);
+        sqlite3_bind_text(insert, 2, place, (int) (form - place), SQLITE_TRANSIENT);
+        sqlite3_bind_text(insert, 3, form + 1, (int) (types - form - 1), SQLITE_TRANSIENT);
+        sqlite3_bind_text(insert, 4, types + 1, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_int64(insert, 5, rank);
+        sqlite3_bind_int64(insert, 6, ran);
+        sqlite3_bind_int64(insert, 7, not_run);
+        if (sqlite3_step(insert) != SQLITE_DONE)
+            return -1;
+    }
+    return 0;
+}
+
+static int cover_summed(sqlite3 *db, const char *path, struct why *w)
+{
+    sqlite3_stmt *row = NULL, *insert = NULL;
+    int step = SQLITE_ERROR, failed = 0;
+    if (sqlite3_prepare_v2(db,
+                           "SELECT l.tid, text_of(c.items), min(c.key) FROM summary_coverage c "
+                           "JOIN summed USING (run) JOIN targets t ON t.target = c.target "
+                           "JOIN target_list l ON l.uri = t.uri GROUP BY c.run, c.target",
+                           -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, "INSERT INTO covered VALUES (?1, ?2, ?3, ?4, ?5, '', '', ?6, ?7)",
+                           -1, &insert, NULL) == SQLITE_OK)
+        while (!failed && (step = sqlite3_step(row)) == SQLITE_ROW) {
+            const char *items = (const char *) sqlite3_column_text(row, 1);
+            failed = cover_ranks(insert, sqlite3_column_int64(row, 0), items ? items : "");
+        }
+    if (failed || step != SQLITE_DONE)
+        failed = database_failed(db, path, w);
+    sqlite3_finalize(row);
+    sqlite3_finalize(insert);
+    return failed;
+}
 
 static int run_sql(sqlite3 *db, const char *path, const char *format, int64_t run, const char *more,
                    struct why *w)
@@ -358,15 +454,18 @@ int site_create_tables(sqlite3 *db, const char *path, int64_t run, int version, 
     TRY(add_later_tables(db, path, w));
     TRY(run_sql(db, path, create_targets, run, "", w));
     TRY(run_sql(db, path, create_shown, run, version < 4 ? graphs_before_4 : "", w));
+    TRY(run_sql(db, path, create_summed, run, "", w));
     if (sqlite3_exec(db, create_cells, NULL, NULL, NULL) != SQLITE_OK)
         return database_failed(db, path, w);
     TRY(fill_cells(db, path, w));
     TRY(site_join_buckets(db, path, w));
-    if (sqlite3_exec(db, create_bugs, NULL, NULL, NULL) != SQLITE_OK ||
+    if (sqlite3_exec(db, add_summed_cells, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(db, create_bugs, NULL, NULL, NULL) != SQLITE_OK ||
         sqlite3_exec(db, create_ratios, NULL, NULL, NULL) != SQLITE_OK ||
         sqlite3_exec(db, create_target_facts, NULL, NULL, NULL) != SQLITE_OK)
         return database_failed(db, path, w);
-    return run_sql(db, path, create_covered, run, "", w);
+    TRY(run_sql(db, path, create_covered, run, "", w));
+    return cover_summed(db, path, w);
 }
 
 /* ---- queries */
@@ -396,11 +495,14 @@ int site_create_tables(sqlite3 *db, const char *path, int64_t run, int version, 
 const char
     *const
         site_sql[N_QUERIES] = {
-            [QUERY_VERDICTS] = "SELECT verdict, count(*), conforming FROM shown GROUP BY verdict",
+            [QUERY_VERDICTS] = "SELECT verdict, sum(n), conforming FROM total GROUP BY verdict",
             [QUERY_UNFINISHED] = "SELECT count(*) FROM runs WHERE finished IS NULL AND run IN "
                                  "(SELECT run FROM shown)",
-            [QUERY_COMPARED] = "SELECT coalesce(sum(checked), 0) FROM shown",
-            [QUERY_CASES] = "SELECT count(DISTINCT case_id) FROM shown",
+            [QUERY_COMPARED] = "SELECT coalesce(sum(checked), 0) FROM total",
+            [QUERY_CASES] =
+                "SELECT (SELECT count(DISTINCT case_id) FROM shown WHERE run NOT IN (SELECT run "
+                "FROM summed)) + (SELECT coalesce(sum(n_cases), 0) FROM summed)",
+            [QUERY_SUMMED] = "SELECT coalesce(sum(n_cases), 0) FROM summed",
             [QUERY_N_TARGETS] = "SELECT count(*) FROM target_list",
             [QUERY_N_UNLOADED] = "SELECT count(*) FROM " SHOWN_FILES,
             [QUERY_N_BUGS] =
@@ -414,8 +516,14 @@ const char
                            "CROSS JOIN shown s ON s.rowid = b.vid CROSS JOIN " DETAILS_OF_SHOWN
                            " WHERE b.bug >= ?1 AND b.bug < ?1 + ?2 ORDER BY b.bug",
             [QUERY_BUG_TARGETS] =
-                "SELECT s.uri, count(*) FROM case_row r JOIN shown s ON s.rowid = r.vid "
-                "WHERE r.bug = ?1 GROUP BY s.uri ORDER BY count(*) DESC, s.uri",
+                "SELECT uri, sum(n) AS n FROM (SELECT s.uri, count(*) AS n FROM case_row r JOIN "
+                "shown s ON "
+                "s.rowid = r.vid WHERE r.bug = ?1 AND s.run NOT IN (SELECT run FROM summed) GROUP "
+                "BY s.uri "
+                "UNION ALL SELECT t.uri, b.n FROM bug g JOIN bucket_bug x ON x.key = g.key "
+                "JOIN summary_buckets b ON b.key = x.bucket "
+                "JOIN summed USING (run) JOIN targets t ON t.target = b.target WHERE g.bug = ?1) "
+                "GROUP BY uri ORDER BY n DESC, uri",
             [QUERY_BUG_BLAMED] =
                 "SELECT CASE WHEN s.blamed_count > 1 THEN 'several operations together' "
                 "ELSE coalesce(s.blamed, 'none alone') END AS operation, "
@@ -426,8 +534,8 @@ const char
                 "SELECT h.first, substr(ru.started, 1, 10), h.runs FROM bug b JOIN bucket_runs h "
                 "ON h.bucket = b.key JOIN runs ru ON ru.run = h.first WHERE b.bug = ?1",
             [QUERY_TARGETS] = "SELECT * FROM target_facts ORDER BY tid",
-            [QUERY_TARGET_TOTALS] = "SELECT tid, verdict, count(*) FROM shown "
-                                    "GROUP BY 1, 2 ORDER BY 1",
+            [QUERY_TARGET_TOTALS] =
+                "SELECT tid, verdict, sum(n) FROM total GROUP BY 1, 2 ORDER BY 1",
             /* conform/1.3/model/M9 */
             [QUERY_SUITES] = "SELECT substr(rule, 1, instr(rule, '/') - 1) AS suite, verdict, "
                              "count(*), sum(checked), "
@@ -471,10 +579,13 @@ const char
                 "WHERE n.ran > 0 AND ?1 IN (0, n.run) GROUP BY 1",
             [QUERY_RATIOS] =
                 "SELECT operation, tid, bin, n, greatest FROM ratios ORDER BY operation, tid",
-            [QUERY_WALL_TIMES] = "SELECT tid, time_bin(ms) AS bin, count(*) FROM shown "
-                                 "WHERE verdict <> 'unsupported' GROUP BY 1, 2 ORDER BY 1, 2",
-            [QUERY_SLOWEST] = "SELECT name, uri, verdict, ms, device_ns, n_operations FROM shown "
-                              "ORDER BY ms DESC, name LIMIT 10",
+            [QUERY_WALL_TIMES] =
+                "SELECT tid, time_bin(ms) AS bin, count(*) FROM shown "
+                "WHERE verdict <> 'unsupported' AND run NOT IN (SELECT run FROM summed) "
+                "GROUP BY 1, 2 ORDER BY 1, 2",
+            [QUERY_SLOWEST] =
+                "SELECT name, uri, verdict, ms, device_ns, n_operations FROM shown "
+                "WHERE run NOT IN (SELECT run FROM summed) ORDER BY ms DESC, name LIMIT 10",
             [QUERY_PERFORMANCE] =
                 "SELECT l.tid, p.what, p.time, p.power FROM target_list l JOIN (SELECT uri, "
                 "max(target) AS "
@@ -522,10 +633,14 @@ const char
                 "LIMIT 200",
             [QUERY_TREND] =
                 "SELECT d.run, replace(substr(ru.started, 1, 16), 'T', ' '), ru.kind, d.verdict, "
-                "count(*), "
-                "d.conforming FROM details d JOIN runs ru ON ru.run = d.run WHERE d.run IN "
-                "(SELECT run FROM runs ORDER BY run DESC LIMIT 60) GROUP BY d.run, d.verdict "
-                "ORDER BY d.run",
+                "sum(d.n), "
+                "d.conforming FROM (SELECT run, verdict, conforming, 1 AS n FROM details WHERE run "
+                "NOT IN "
+                "(SELECT run FROM summary_parts) UNION ALL SELECT run, verdict, verdict IN "
+                "('pass', "
+                "'unsupported', 'undecided', 'waived'), n FROM summary_verdicts) d JOIN runs ru ON "
+                "ru.run = d.run WHERE d.run IN (SELECT run FROM runs ORDER BY run DESC LIMIT 60) "
+                "GROUP BY d.run, d.verdict ORDER BY d.run",
             [QUERY_NEW_BUGS] = "SELECT first, count(*) FROM bucket_runs GROUP BY first",
             [QUERY_UNDECIDED] =
                 "SELECT s.uri, d.why, min(s.name), count(*) FROM shown s JOIN " DETAILS_OF_SHOWN
@@ -538,8 +653,9 @@ const char
                 "GROUP BY s.uri, signature ORDER BY count(*) DESC, s.uri, signature LIMIT 100",
             [QUERY_RUNS] =
                 "SELECT run, replace(substr(started, 1, 19), 'T', ' '), command, judge, version, "
-                "seconds, n_cases, (SELECT count(*) FROM cases c WHERE c.run = runs.run AND "
-                "EXISTS (SELECT 1 FROM verdicts v WHERE v.case_id = c.case_id)), finished "
+                "seconds, n_cases, coalesce((SELECT n_cases FROM summed s WHERE s.run = runs.run), "
+                "(SELECT count(*) FROM cases c WHERE c.run = runs.run AND "
+                "EXISTS (SELECT 1 FROM verdicts v WHERE v.case_id = c.case_id))), finished "
                 "FROM runs WHERE ?1 IN (0, run) ORDER BY run DESC LIMIT 200",
             [QUERY_UNLOADED] =
                 "SELECT run, why FROM " SHOWN_FILES " ORDER BY run, ordinal LIMIT 1000",

@@ -13,6 +13,7 @@ enum site_query {
     QUERY_UNFINISHED,         /* n of runs */
     QUERY_COMPARED,           /* elements */
     QUERY_CASES,              /* n */
+    QUERY_SUMMED,             /* n of these cases that are in summaries */
     QUERY_N_TARGETS,          /* n */
     QUERY_N_UNLOADED,         /* ?1: run */
     QUERY_N_BUGS,             /* n */

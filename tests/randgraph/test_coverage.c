@@ -205,6 +205,55 @@ START_TEST(every_call_of_a_random_graph_is_counted)
 }
 END_TEST
 
+static char *coverage_text(const struct randgraph_coverage *c)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    ck_assert_int_eq(randgraph_coverage_write(c, memory), 0);
+    ck_assert_int_eq(fclose(memory), 0);
+    return text;
+}
+
+/* The text of counts, read, gives them again; read twice, twice of them; of two parts, their sum.
+ */
+START_TEST(counts_are_read_from_their_text)
+{
+    struct randgraph_options o = randgraph_default;
+    struct randgraph_coverage *all = randgraph_coverage_new(), *part[2], *sum;
+    struct why w = { 0 };
+    uint64_t digest;
+    sum = randgraph_coverage_new();
+    count_graphs(&o, 5, 60, all, &digest);
+    count_graphs(&o, 6, 60, all, &digest);
+    for (int i = 0; i < 2; i++) {
+        part[i] = randgraph_coverage_new();
+        count_graphs(&o, 5 + (uint64_t) i, 60, part[i], &digest);
+        char *text = coverage_text(part[i]);
+        ck_assert_msg(randgraph_coverage_read(sum, text, &w) == 0, "%s", w.text);
+        free(text);
+    }
+    char *expected = coverage_text(all), *found = coverage_text(sum), *one = coverage_text(part[0]);
+    ck_assert_uint_gt(strlen(expected), 10000);
+    ck_assert_str_eq(expected, found);
+    ck_assert_str_ne(expected, one);
+    ck_assert_int_eq(randgraph_coverage_read(sum, "[rank]\nno counts\n", &w), -1);
+    ck_assert_int_eq(w.code, WHY_INVALID);
+    ck_assert_int_eq(randgraph_coverage_read(sum, "[of a later version]\nx\t1\t2\n", &w), 0);
+    ck_assert_int_eq(randgraph_coverage_read(sum, "[operation]\n=NO_SUCH_OP\t\t\n\t1\t2\n", &w), 0);
+    char *same = coverage_text(sum);
+    ck_assert_str_eq(expected, same);
+    free(expected);
+    free(found);
+    free(one);
+    free(same);
+    randgraph_coverage_free(all);
+    randgraph_coverage_free(sum);
+    randgraph_coverage_free(part[0]);
+    randgraph_coverage_free(part[1]);
+}
+END_TEST
+
 /* ---- drawing by the counts */
 
 static struct randgraph_steering *steer(const struct randgraph_coverage *c)
@@ -372,6 +421,7 @@ Suite *coverage_suite(void)
     tcase_add_test(c, calls_and_neighbours_are_described);
     tcase_add_test(c, values_have_classes);
     tcase_add_test(c, every_call_of_a_random_graph_is_counted);
+    tcase_add_test(c, counts_are_read_from_their_text);
     tcase_add_test(c, what_was_seen_least_is_drawn_more);
     tcase_add_test(c, steered_graphs_keep_to_the_options);
     tcase_add_test(c, a_text_stands_for_one_set);

@@ -179,8 +179,19 @@ def make_databases(folder):
 # ---- tests
 
 
+def make_summary(folder):
+    """Two shards of a campaign, added up."""
+    shards = [folder / f"shard{i}.db" for i in (1, 2)]
+    for i, shard in enumerate(shards):
+        run("random", "--no-probe", "--count", "60", "--ops", "1-3", "--seed", "5", "-q", "-d", "sim:cpu?fault=last-tap-dropped",
+            "--no-shrink", "--atomic", "--summary", "--shard", f"{i + 1}/2", "--db", shard, status=1)
+    run("merge", *shards, "-o", folder / "summary.db")
+    return folder / "summary.db"
+
+
 def check_views(server, url, views, real, filled):
-    for name, path in (("of_views", views), ("of_real", real), ("of_filled", filled)):
+    summary = make_summary(real.parent)
+    for name, path in (("of_views", views), ("of_real", real), ("of_filled", filled), ("of_summary", summary)):
         push(space(url, name), path)
         print(f"{name}: {'%d tables, %d views, %d rows' % compare(server, name, path)}")
 

@@ -1,5 +1,5 @@
-/* A table of canaries of which the last one is wrong, for a command that is linked with it: as if the machine computed
- * this case wrongly. */
+/* A table of canaries of which the last one is wrong, for a command that is linked with it: as if
+ * the machine computed this case wrongly. */
 #include "harness/shards/canaries.h"
 
 const uint64_t canary_digests[CANARIES] = {

@@ -28,6 +28,12 @@ static const struct {
     { "failures", "SELECT run, case_id, target_ordinal, verdict FROM failures ORDER BY 1, 2, 3",
       "1|1|0|fail\n1|2|0|fail\n1|4|0|crash\n1|4|1|fail\n1|5|1|flaky\n2|8|0|fail\n3|9|0|fail\n"
       "3|10|0|fail\n" },
+    { "counted_verdicts",
+      "SELECT run, ordinal, verdict, n, checked FROM counted_verdicts v JOIN targets t USING "
+      "(run, target) ORDER BY 1, 2, 3",
+      "1|0|crash|1|0\n1|0|fail|2|8\n1|0|pass|1|4\n1|0|undecided|1|0\n1|0|waived|1|4\n"
+      "1|1|fail|1|4\n1|1|flaky|1|4\n1|1|pass|1|4\n1|1|unsupported|2|0\n1|1|waived|1|0\n"
+      "2|0|fail|1|4\n2|0|waived|1|4\n3|0|fail|2|0\n" },
     { "totals_by_verdict", "SELECT run, verdict, n FROM totals_by_verdict ORDER BY 1, 2",
       "1|crash|1\n1|fail|3\n1|flaky|1\n1|pass|2\n1|undecided|1\n1|unsupported|2\n1|waived|2\n"
       "2|fail|1\n2|waived|1\n3|fail|2\n" },

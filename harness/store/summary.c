@@ -1,0 +1,415 @@
+#include "harness/store/summary.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "golden/math/farmhash.h"
+#include "harness/store/results_internal.h"
+#include "harness/store/summary_coverage.h"
+#include "reports/database.h"
+
+/* ---- SQL functions */
+
+enum { MOST_BIN = 60 };
+
+static void ratio_bin2(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    (void) n;
+    if (sqlite3_value_type(value[0]) == SQLITE_NULL)
+        return;
+    double ratio = sqlite3_value_double(value[0]);
+    int exponent = 0;
+    if (ratio <= 0)
+        exponent = -MOST_BIN;
+    else if (isinf(ratio))
+        exponent = MOST_BIN;
+    else if (frexp(ratio, &exponent) <= 0.5) /* a power of two is the end of its bin */
+        exponent--;
+    sqlite3_result_int(context, exponent < -MOST_BIN  ? -MOST_BIN
+                                : exponent > MOST_BIN ? MOST_BIN
+                                                      : exponent);
+}
+
+/* Adds the counts of a text '{"-1":7,"0":2}'. */
+static void add_bins(int64_t n[2 * MOST_BIN + 1], const char *text)
+{
+    for (const char *at = text; (at = strchr(at, '"'));) {
+        char *end;
+        long bin = strtol(at + 1, &end, 10);
+        if (end[0] != '"' || end[1] != ':')
+            return;
+        int64_t more = strtoll(end + 2, &end, 10);
+        if (bin >= -MOST_BIN && bin <= MOST_BIN)
+            n[bin + MOST_BIN] += more;
+        at = end;
+    }
+}
+
+/* sum_bins(A, B) */
+static void sum_bins(sqlite3_context *context, int n_values, sqlite3_value **value)
+{
+    int64_t n[2 * MOST_BIN + 1] = { 0 };
+    char text[(2 * MOST_BIN + 1) * 28] = "{";
+    for (int i = 0; i < n_values; i++) {
+        const char *bins = (const char *) sqlite3_value_text(value[i]);
+        add_bins(n, bins ? bins : "");
+    }
+    char *at = text + 1;
+    for (int i = 0; i < COUNT(n); i++)
+        if (n[i])
+            at += sprintf(at, "%s\"%d\":%" PRId64, at > text + 1 ? "," : "", i - MOST_BIN, n[i]);
+    *at++ = '}';
+    sqlite3_result_text(context, text, (int) (at - text), SQLITE_TRANSIENT);
+}
+
+static void bucket_id(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    char text[17];
+    const char *key = (const char *) sqlite3_value_text(value[0]);
+    (void) n;
+    if (!key)
+        return;
+    snprintf(text, sizeof text, "%016" PRIx64, farmhash64(key, strlen(key)));
+    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+static void bits_of(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    int64_t bits;
+    double x = sqlite3_value_double(value[0]);
+    (void) n;
+    memcpy(&bits, &x, sizeof bits);
+    if (sqlite3_value_type(value[0]) != SQLITE_NULL)
+        sqlite3_result_int64(context, bits);
+}
+
+static double double_of(int64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+int summary_functions(sqlite3 *db)
+{
+    static const struct {
+        const char *name;
+        void (*call)(sqlite3_context *context, int n, sqlite3_value **value);
+        int arguments;
+    } functions[] = { { "ratio_bin2", ratio_bin2, 1 },
+                      { "sum_bins", sum_bins, 2 },
+                      { "bucket_id", bucket_id, 1 },
+                      { "bits_of", bits_of, 1 } };
+    int status = SQLITE_OK;
+    for (int i = 0; i < COUNT(functions); i++)
+        status |= sqlite3_create_function(db, functions[i].name, functions[i].arguments,
+                                          SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+                                          functions[i].call, NULL, NULL);
+    return status;
+}
+
+/* ---- the summary of a run */
+
+/* Failures with the key of their bucket: a text that each shard gives alike, of what a failure is
+ * and where it comes from.  The buckets that shrinking finds depend on the other failures of the
+ * run. */
+#define FAILURES                                                                                   \
+    "SELECT f.run, f.target, f.case_id, c.ordinal, c.name, f.verdict, "                            \
+    "  coalesce(f.operation, '') AS operation, coalesce(f.type, '') AS type, f.ratio, "            \
+    "  v.bucket AS cause, v.shrunk, c.spec, c.n_operations, "                                      \
+    "  f.verdict || CASE WHEN c.suite IS NOT NULL THEN ' rule ' || c.suite || '/' || "             \
+    "    replace(c.name, rtrim(c.name, replace(c.name, '/', '')), '') "                            \
+    "  ELSE coalesce(' ' || f.operation, '') || iif(v.blamed_count > 1, ' and others', '') || "    \
+    "    coalesce(' ' || f.type, '') || "                                                          \
+    "    iif(v.blamed_why LIKE 'must fail: %', ' must fail', '') || "                              \
+    "    iif(f.verdict = 'fail', '', rtrim(' at ' || v.stage || ' ' || v.status)) END AS key "     \
+    "FROM main.failing f JOIN main.cases c USING (case_id) "                                       \
+    "JOIN main.verdicts v ON v.case_id = f.case_id AND v.target = f.target "
+
+static const char find_failures[] =
+    "DROP TABLE IF EXISTS temp.failure;"
+    "CREATE TEMP TABLE failure AS " FAILURES "WHERE f.run = (SELECT run FROM temp.summarised);"
+    "CREATE INDEX temp.failure_by_bucket ON failure (target, key, ordinal);";
+
+static const char add_up[] =
+    "INSERT INTO main.summary_operations SELECT o.run, o.target, o.operation, o.type, o.verdict, "
+    "  o.n, o.beside, s.checked, s.us FROM main.operation_verdicts o JOIN ("
+    "    SELECT v.target, o.operation, o.type, v.verdict, sum(v.checked) AS checked, "
+    "      sum(CAST(round(v.ms * 1000) AS INTEGER)) AS us "
+    "    FROM main.targets t JOIN main.verdicts v USING (target) "
+    "    JOIN main.case_operations o USING (case_id) "
+    "    WHERE t.run = (SELECT run FROM temp.summarised) GROUP BY 1, 2, 3, 4) s "
+    "  USING (target, operation, type, verdict) "
+    "WHERE o.run = (SELECT run FROM temp.summarised);"
+
+    "INSERT INTO main.summary_ratios SELECT run, target, operation, type, verdict, "
+    "  sum_bins('{' || group_concat('\"' || bin || '\":' || n) || '}', ''), max(ratio), "
+    "  (SELECT min(x.name) FROM temp.ratio x WHERE x.target = g.target AND x.operation = "
+    "   g.operation AND x.type = g.type AND x.verdict = g.verdict AND x.ratio = max(g.ratio)) "
+    "FROM (SELECT run, target, operation, type, verdict, bin, count(*) AS n, max(ratio) AS ratio "
+    "      FROM temp.ratio GROUP BY target, operation, type, verdict, bin) g "
+    "GROUP BY target, operation, type, verdict;"
+
+    "INSERT INTO main.summary_buckets SELECT (SELECT run FROM temp.summarised), target, "
+    "  bucket_id(key), key, verdict, operation, type, count(*), max(ratio), "
+    "  (SELECT f.name FROM temp.failure f WHERE f.target = g.target AND f.key = g.key "
+    "   ORDER BY f.ratio IS NULL, f.ratio DESC, f.ordinal LIMIT 1), min(ordinal), "
+    "  (SELECT f.cause FROM temp.failure f WHERE f.target = g.target AND f.key = g.key AND "
+    "   f.cause IS NOT NULL ORDER BY f.ordinal LIMIT 1), "
+    "  (SELECT min(f.ordinal) FROM temp.failure f WHERE f.target = g.target AND f.key = g.key AND "
+    "   f.cause IS NOT NULL) "
+    "FROM temp.failure g GROUP BY target, key;"
+
+    "INSERT INTO main.summary_failures SELECT (SELECT run FROM temp.summarised), target, "
+    "  bucket_id(key), ordinal, name, verdict, ratio FROM (SELECT *, row_number() OVER "
+    "  (PARTITION BY target, key ORDER BY ordinal) AS place FROM temp.failure) "
+    "WHERE place <= (SELECT listed FROM temp.summarised);"
+
+    /* last: the views count the rows of targets that this table does not have */
+    "INSERT INTO main.summary_verdicts SELECT t.run, v.target, v.verdict, count(*), "
+    "  sum(v.checked), sum(CAST(round(v.ms * 1000) AS INTEGER)) "
+    "FROM main.targets t JOIN main.verdicts v USING (target) "
+    "WHERE t.run = (SELECT run FROM temp.summarised) GROUP BY v.target, v.verdict;";
+
+static const char find_ratios[] =
+    "DROP TABLE IF EXISTS temp.ratio;"
+    "CREATE TEMP TABLE ratio AS SELECT run, target, operation, type, verdict, ratio, "
+    "  ratio_bin2(ratio) AS bin, name FROM ("
+    "    SELECT t.run, v.target, v.verdict, c.name, "
+    "      CASE WHEN blamed_output IS NULL THEN operation WHEN instr(blamed_operation, ' ') "
+    "        THEN substr(blamed_operation, 1, instr(blamed_operation, ' ') - 1) "
+    "        ELSE blamed_operation END AS operation, "
+    "      CASE WHEN blamed_output IS NULL THEN v.type ELSE blamed_type END AS type, "
+    "      CASE WHEN blamed_output IS NULL THEN ratio ELSE blamed_ratio END AS ratio "
+    "    FROM main.targets t JOIN main.verdicts v USING (target) JOIN main.cases c USING (case_id) "
+    "    WHERE t.run = (SELECT run FROM temp.summarised) AND "
+    "      (v.output IS NOT NULL OR v.blamed_output IS NOT NULL)) "
+    "WHERE ratio IS NOT NULL AND operation IS NOT NULL AND type IS NOT NULL;"
+    "CREATE INDEX temp.ratio_by_bin ON ratio (target, operation, type, verdict, ratio);";
+
+/* A case stays if it is among the first ones of a bucket; with its verdicts on all targets. */
+static const char drop_cases[] =
+    "DROP TABLE IF EXISTS temp.staying;"
+    "CREATE TEMP TABLE staying AS SELECT DISTINCT case_id FROM (SELECT case_id, row_number() OVER "
+    "  (PARTITION BY target, key ORDER BY ordinal) AS place FROM temp.failure) "
+    "WHERE place <= (SELECT kept FROM temp.summarised);"
+    "UPDATE main.verdicts SET bucket = (SELECT f.key FROM temp.failure f WHERE f.target = "
+    "  verdicts.target AND f.case_id = verdicts.case_id) WHERE case_id IN temp.staying;"
+    "DELETE FROM main.cases WHERE run = (SELECT run FROM temp.summarised) AND "
+    "  case_id NOT IN temp.staying;"
+    "DELETE FROM main.coverage_parts WHERE run = (SELECT run FROM temp.summarised);"
+    "INSERT INTO main.summary_parts SELECT run, (SELECT key FROM main.shards s WHERE s.run = "
+    "  r.run), n_cases, started, coalesce(finished, started), seconds, x.kept, x.listed, NULL "
+    "FROM main.runs r JOIN temp.summarised x USING (run);"
+    "DROP TABLE temp.failure; DROP TABLE temp.ratio; DROP TABLE temp.staying;"
+    "DROP TABLE temp.summarised;";
+
+int results_summarise(struct results *r, uint64_t kept, uint64_t listed, struct why *w)
+{
+    char sql[256];
+    snprintf(sql, sizeof sql,
+             "DROP TABLE IF EXISTS temp.summarised;"
+             "CREATE TEMP TABLE summarised AS SELECT %lld AS run, %llu AS kept, %llu AS listed",
+             (long long) r->run, (unsigned long long) kept,
+             (unsigned long long) (listed < kept ? kept : listed));
+    TRY(results_commit(r, w));
+    if (summary_functions(r->db) != SQLITE_OK)
+        return results_failed(r, w);
+    TRY(results_exec(r, sql, w));
+    TRY(results_exec(r, find_failures, w));
+    TRY(results_exec(r, find_ratios, w));
+    TRY(results_begin(r, w));
+    TRY(results_exec(r, add_up, w));
+    TRY(summary_keep_coverage(r, w));
+    TRY(results_exec(r, drop_cases, w));
+    return results_commit(r, w);
+}
+
+int results_is_summary(struct results *r, bool *ret_is, struct why *w)
+{
+    sqlite3_stmt *s;
+    *ret_is = false;
+    if (!results_has_table(r, "summary_parts"))
+        return 0;
+    TRY(results_prepare(r, "SELECT 1 FROM summary_parts WHERE run = ?1", &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    int step = sqlite3_step(s);
+    *ret_is = step == SQLITE_ROW;
+    sqlite3_finalize(s);
+    return step == SQLITE_ROW || step == SQLITE_DONE ? 0 : results_failed(r, w);
+}
+
+int results_each_known_failure(struct results *r, int64_t run, uint64_t most,
+                               int (*each)(const struct known_failure *f, void *user,
+                                           struct why *w),
+                               void *user, struct why *w)
+{
+    sqlite3_stmt *s;
+    int step = SQLITE_DONE, failed = 0;
+    if (summary_functions(r->db) != SQLITE_OK)
+        return results_failed(r, w);
+    TRY(results_prepare(r,
+                        "SELECT key, bucket_id(key), name, text_of(coalesce(shrunk, spec)) FROM "
+                        "(SELECT *, row_number() OVER (PARTITION BY key ORDER BY shrunk IS NULL, "
+                        "n_operations, run, ordinal, target) AS place FROM (" FAILURES
+                        ") WHERE ?1 IN (0, run) AND coalesce(shrunk, spec) IS NOT NULL) "
+                        "WHERE place <= ?2 ORDER BY key, place",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, run);
+    sqlite3_bind_int64(s, 2, (int64_t) most);
+    while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        const struct known_failure f = { .key = (const char *) sqlite3_column_text(s, 0),
+                                         .bucket = (const char *) sqlite3_column_text(s, 1),
+                                         .name = (const char *) sqlite3_column_text(s, 2),
+                                         .spec = (const char *) sqlite3_column_text(s, 3) };
+        failed = f.key && f.bucket && f.name && f.spec ? each(&f, user, w) : why_no_memory(w);
+    }
+    sqlite3_finalize(s);
+    return failed || step == SQLITE_DONE ? failed : results_failed(r, w);
+}
+
+/* ---- what a shard adds */
+
+/* Targets are their ordinals; ratios their bits, as JSON has neither infinities nor all digits. */
+#define ROWS(name, columns, table, order)                                                          \
+    "'" name "', (SELECT json_group_array(json_array(t.ordinal, " columns ")) FROM (SELECT * "     \
+    "FROM " table " WHERE run = ?1 ORDER BY " order ") x JOIN targets t USING (target)), "
+static const char select_part[] = "SELECT json_object(" ROWS("verdicts", "verdict, n, checked, us",
+                                                             "summary_verdicts", "target, verdict")
+    ROWS("operations", "operation, x.type, verdict, n, beside, checked, us", "summary_operations",
+         "target, operation, type, verdict")
+        ROWS("ratios", "operation, x.type, verdict, bins, bits_of(ratio), x.name", "summary_ratios",
+             "target, operation, type, verdict")
+            ROWS("buckets",
+                 "bucket, key, verdict, operation, x.type, n, bits_of(ratio), x.name, "
+                 "first_ordinal, cause, cause_ordinal",
+                 "summary_buckets", "target, bucket")
+                ROWS("failures", "bucket, x.ordinal, x.name, verdict, bits_of(ratio)",
+                     "summary_failures", "target, bucket, ordinal") "'form', 1)";
+#undef ROWS
+
+int summary_part(sqlite3 *db, const char *path, int64_t run, char **ret_json, struct why *w)
+{
+    sqlite3_stmt *s;
+    if (sqlite3_prepare_v2(db, select_part, -1, &s, NULL) != SQLITE_OK)
+        return database_failed(db, path, w);
+    sqlite3_bind_int64(s, 1, run);
+    int step = sqlite3_step(s);
+    const char *text = step == SQLITE_ROW ? (const char *) sqlite3_column_text(s, 0) : NULL;
+    char *copy = text ? strdup(text) : NULL;
+    sqlite3_finalize(s);
+    if (step != SQLITE_ROW)
+        return database_failed(db, path, w);
+    if (!copy)
+        return why_no_memory(w);
+    *ret_json = copy;
+    return 0;
+}
+
+/* How the rows of a list of the part are added.  ?1: the run; ?2: the target; then the members of a
+ * row after its target, of which `real` has the bits of a double. */
+static const struct part_list {
+    const char *name;
+    int columns, real; /* numbers of parameters; 0: none */
+    const char *sql;
+} part_lists[SUMMARY_LISTS] = {
+    { "verdicts", 6, 0,
+      "INSERT INTO summary_verdicts VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET "
+      "n = n + excluded.n, checked = checked + excluded.checked, us = us + excluded.us" },
+    { "operations", 9, 0,
+      "INSERT INTO summary_operations VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO "
+      "UPDATE SET n = n + excluded.n, beside = beside + excluded.beside, "
+      "checked = checked + excluded.checked, us = us + excluded.us" },
+    { "ratios", 8, 7,
+      "INSERT INTO summary_ratios VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE "
+      "SET bins = sum_bins(bins, excluded.bins), "
+      "name = CASE WHEN excluded.ratio > ratio THEN excluded.name WHEN excluded.ratio < ratio THEN "
+      "name ELSE min(name, excluded.name) END, ratio = max(ratio, excluded.ratio)" },
+    /* of buckets without a ratio the name is that of the first case */
+    { "buckets", 13, 9,
+      "INSERT INTO summary_buckets VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) "
+      "ON CONFLICT DO UPDATE SET n = n + excluded.n, "
+      "name = CASE WHEN excluded.ratio IS ratio THEN iif(excluded.first_ordinal < first_ordinal, "
+      "excluded.name, name) WHEN ratio IS NULL OR excluded.ratio > ratio THEN excluded.name ELSE "
+      "name END, "
+      "ratio = coalesce(max(ratio, excluded.ratio), ratio, excluded.ratio), "
+      "first_ordinal = min(first_ordinal, excluded.first_ordinal), "
+      "cause = CASE WHEN cause_ordinal IS NULL OR excluded.cause_ordinal < cause_ordinal THEN "
+      "excluded.cause ELSE cause END, "
+      "cause_ordinal = coalesce(min(cause_ordinal, excluded.cause_ordinal), cause_ordinal, "
+      "excluded.cause_ordinal)" },
+    { "failures", 7, 7,
+      "INSERT OR IGNORE INTO summary_failures VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)" },
+};
+
+int summary_sum_begin(struct results *out, int64_t run, int64_t first_target, uint32_t n_targets,
+                      struct summary_sum *ret_sum, struct why *w)
+{
+    *ret_sum = (struct summary_sum){
+        .out = out, .run = run, .first_target = first_target, .n_targets = n_targets
+    };
+    for (int i = 0; i < SUMMARY_LISTS; i++)
+        TRY(results_prepare(out, part_lists[i].sql, &ret_sum->insert[i], w));
+    return 0;
+}
+
+void summary_sum_done(struct summary_sum *x)
+{
+    for (int i = 0; i < SUMMARY_LISTS; i++)
+        sqlite3_finalize(x->insert[i]);
+    *x = (struct summary_sum){ 0 };
+}
+
+/* Whether the value is one that a column can have. */
+static bool bind_value(sqlite3_stmt *s, int i, const json_t *value, bool is_real)
+{
+    if (json_is_string(value))
+        sqlite3_bind_text(s, i, json_string_value(value), (int) json_string_length(value),
+                          SQLITE_STATIC);
+    else if (json_is_integer(value) && is_real)
+        sqlite3_bind_double(s, i, double_of(json_integer_value(value)));
+    else if (json_is_integer(value))
+        sqlite3_bind_int64(s, i, json_integer_value(value));
+    else if (json_is_null(value))
+        sqlite3_bind_null(s, i);
+    else
+        return false;
+    return true;
+}
+
+static int add_row(struct summary_sum *x, int list, const json_t *row, struct why *w)
+{
+    const struct part_list *l = &part_lists[list];
+    const int64_t target = json_integer_value(json_array_get(row, 0));
+    sqlite3_stmt *s = x->insert[list];
+    bool valid = json_array_size(row) == (size_t) l->columns - 1 && target >= 0 &&
+                 target < (int64_t) x->n_targets;
+    sqlite3_bind_int64(s, 1, x->run);
+    sqlite3_bind_int64(s, 2, x->first_target + target);
+    for (int i = 3; valid && i <= l->columns; i++)
+        valid = bind_value(s, i, json_array_get(row, (size_t) i - 2), i == l->real);
+    REQUIRE(w, valid, "a row of %s is not valid", l->name);
+    int step = sqlite3_step(s);
+    sqlite3_reset(s);
+    if (step == SQLITE_CONSTRAINT || step == SQLITE_MISMATCH)
+        return why_fail(w, WHY_INVALID, "%s: %s", l->name, sqlite3_errmsg(x->out->db));
+    return step == SQLITE_DONE ? 0 : results_failed(x->out, w);
+}
+
+int summary_sum_add(struct summary_sum *x, const char *json, struct why *w)
+{
+    json_error_t error;
+    json_t *part = json_loads(json, 0, &error);
+    REQUIRE(w, part, "what a shard adds: %s", error.text);
+    int failed = 0;
+    for (int i = 0; !failed && i < SUMMARY_LISTS; i++) {
+        const json_t *list = json_object_get(part, part_lists[i].name);
+        for (size_t k = 0; !failed && k < json_array_size(list); k++)
+            failed = add_row(x, i, json_array_get(list, k), w);
+    }
+    json_decref(part);
+    return failed;
+}
