@@ -34,7 +34,7 @@ int database_failed(sqlite3 *db, const char *path, struct why *w)
                     code == SQLITE_CANTOPEN || code == SQLITE_ERROR;
     enum why_code kind = bad_file && !why_is_shortage(error) ? WHY_INVALID : WHY_SYSTEM;
     if (code == SQLITE_NOTADB)
-        return why_fail(w, kind, "%s: not %s", path, expected);
+        return why_fail(w, kind, "%s: not a database; expected %s", path, expected);
     if (error)
         return why_fail(w, kind, "%s: %s (%s)", path, sqlite3_errmsg(db), strerror(error));
     return why_fail(w, kind, "%s: %s", path, sqlite3_errmsg(db));
