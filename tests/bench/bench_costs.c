@@ -4,9 +4,9 @@
  *
  * Operations that move data and element-wise operations: memcpy() of the bytes they write.
  * Recurrent cells: their matrix products.  One small operation: a call of malloc() and free().  The
- * start of `halcyon`, and a random graph from seed to verdict: the start of /bin/true.  Memory of a
- * worker: that of /bin/sleep.  A run of the public corpus: its decompression.  Medians of ROUNDS
- * (default 9) CPU times of this thread or of child processes. */
+ * start of `halcyon`, a random graph from seed to verdict, and merging: the start of /bin/true.
+ * Memory of a worker: that of /bin/sleep.  A run of the public corpus: its decompression.  Medians
+ * of ROUNDS (default 9) CPU times of this thread or of child processes. */
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
@@ -509,6 +509,40 @@ static void bench_processes(void)
     unlink(db);
 }
 
+/* Shards of one campaign, in full or as summaries, merged. */
+static void bench_merging_of(const char *form, const char *name, double unit, double baseline)
+{
+    enum { SHARDS = 16, CASES = 250, FIRST = 2 };
+    char folder[] = "/tmp/bench_costs-XXXXXX", path[SHARDS + 1][64], shard[16], count[16];
+    const char *merge[FIRST + SHARDS + 3] = { HALCYON, "merge" };
+    bench_must(mkdtemp(folder));
+    snprintf(count, sizeof count, "%d", SHARDS * CASES);
+    for (int i = 0; i < SHARDS; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%d.db", folder, i);
+        snprintf(shard, sizeof shard, "%d/%d", i + 1, SHARDS);
+        process_seconds((const char *const[]){ HALCYON, "random", "-d", "golden", "--no-probe",
+                                               "-q", "--atomic", "--db", path[i], "--shard", shard,
+                                               "--count", count, form, NULL });
+        merge[FIRST + i] = path[i];
+    }
+    snprintf(path[SHARDS], sizeof path[SHARDS], "%s/all.db", folder);
+    merge[FIRST + SHARDS] = "-o";
+    merge[FIRST + SHARDS + 1] = path[SHARDS];
+    print_row(name, process_seconds(merge) / (form ? SHARDS : SHARDS * CASES), "/bin/true",
+              baseline, "ms", unit);
+    for (int i = 0; i <= SHARDS; i++)
+        unlink(path[i]);
+    rmdir(folder);
+}
+
+static void bench_merging(void)
+{
+    double baseline = median_process((const char *const[]){ "/bin/true", NULL });
+    printf("merging shards of 250 random graphs (CPU time)\n");
+    bench_merging_of(NULL, "a case in full", 1e3, baseline);
+    bench_merging_of("--summary", "a summary", 1e3, baseline);
+}
+
 /* The public corpus, if it is beside the project: loaded, run, judged and stored. */
 static void bench_corpus(void)
 {
@@ -549,6 +583,7 @@ int main(int argc, char **argv)
     bench_cell("UNIDIRECTIONAL_SEQUENCE_LSTM, 32 steps", sequence_lstm, 4, STEPS);
     bench_small();
     bench_processes();
+    bench_merging();
     bench_corpus();
     return 0;
 }
