@@ -229,7 +229,7 @@ def check_stop_rules(halcyon, folder):
     add = {"options": {"op": ["ADD"], "ops": "1-1", "types": "TENSOR_FLOAT32", "no-shrink": True},
            "root": {"output": "coverage"}}
     for rule, tables in (({"max_buckets": 1}, {"root": {"output": "buckets"}, "options": {"ops": "1-2", "op": ["CONV_2D"]}}),
-                         ({"for": "8s"}, {"root": {"output": "time"}}), ({"coverage": 3}, add)):
+                         ({"for": "30s"}, {"root": {"output": "time"}}), ({"coverage": 3}, add)):
         word = next(iter(rule))
         path = plan(folder, "stop", cases=4000, shards=400, stop=rule, limits={"jobs": 1}, **tables)
         done = run(halcyon, "campaign", path)
