@@ -75,11 +75,19 @@ static void put_shared(const struct sharded_plan *p, struct buffer *b)
     }
 }
 
-/* With --atomic, so that a campaign that was killed meanwhile begins again. */
+/* Renamed when it is complete, so that a campaign that was killed meanwhile begins again.  Not with
+ * --atomic: replays of an unchanged corpus would be copies of one shard when they are merged. */
 static int run_corpus(const struct sharded_plan *p, const char *db, struct why *w)
 {
     const json_t *targets = json_object_get(p->json, "targets");
+    static const char *const endings[] = { "-wal", "-shm", "" };
+    char part[PATH_MAX + 8], old[PATH_MAX + 16];
     struct buffer b = { 0 };
+    snprintf(part, sizeof part, "%s.part", db);
+    for (int i = 0; i < COUNT(endings); i++) {
+        snprintf(old, sizeof old, "%s%s", part, endings[i]);
+        unlink(old);
+    }
     begin_command(p, &b);
     buffer_puts(&b, " run ");
     buffer_put_quoted(&b, p->corpus);
@@ -88,9 +96,10 @@ static int run_corpus(const struct sharded_plan *p, const char *db, struct why *
         buffer_put_quoted(&b, json_string_value(json_array_get(targets, i)));
     }
     put_shared(p, &b);
-    buffer_puts(&b, " --judge bound --skip-bad --no-shrink --quiet --atomic --db ");
-    buffer_put_quoted(&b, db);
-    return run_command(p, &b, w);
+    buffer_puts(&b, " --judge bound --skip-bad --no-shrink --quiet --db ");
+    buffer_put_quoted(&b, part);
+    TRY(run_command(p, &b, w));
+    return rename(part, db) < 0 ? why_file(w, db, errno) : 0;
 }
 
 int sharded_corpus_add(const struct sharded_plan *p, const char *merged, struct why *w)
