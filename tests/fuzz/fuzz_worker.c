@@ -54,7 +54,7 @@ static void take(struct campaign *c, uint8_t head, const uint8_t *bytes, size_t 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     static const char *const target[TARGETS] = { "sim:cpu", "lib:x.so" };
-    static struct options options = { .shard = 1, .n_shards = 1, .timeout = 10 };
+    static struct options options = { .shard = 1, .n_shards = 1, .timeout = 10, .verbosity = 2 };
     static bool is_quiet;
     const struct cases cases = cases_random(&randgraph_default, 1, 0, CASES);
     struct campaign c = { .options = &options,
@@ -67,7 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (!is_quiet)
         fuzz_must(freopen("/dev/null", "w", stdout) != NULL);
     is_quiet = true;
-    c.console = console_start(length & 2, 2, CASES);
+    options.json = length & 2;
+    c.console = console_start(&options, CASES);
     c.n_items = CASES;
     while (length >= 3) {
         size_t n = bytes[1] | (size_t) bytes[2] << 8;
