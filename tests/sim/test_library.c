@@ -79,7 +79,7 @@ START_TEST(files_without_a_driver_are_rejected)
     ck_assert_int_eq(open_with("/dev/null", NULL, &t), -1);
     ck_assert_int_eq(open_with("libm.so.6", NULL, &t),
                      -1); /* not searched for in the library path */
-    ck_assert_msg(strstr(w.text, "./libm.so.6"), "%s", w.text);
+    ck_assert_msg(strstr(w.text, "libm.so.6: No such file"), "%s", w.text);
     ck_assert_int_eq(open_with(skeleton, "x=1", &t), -1);
     ck_assert_msg(strstr(w.text, "takes no arguments"), "%s", w.text);
 }
