@@ -78,7 +78,7 @@ static void count_item(const struct randgraph_item *i, void *user)
     *(uint64_t *) user += i->n.ran > 0;
 }
 
-/* Pairs of neighbours are left out: of thousands, new ones appear for ever. */
+/* Pairs of neighbours are left out: new ones appear as long as a campaign runs. */
 static int count_coverage(struct sharded_state *s, const char *path, struct why *w)
 {
     const struct coverage_filter filter = { 0 };

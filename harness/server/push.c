@@ -133,7 +133,8 @@ static int send_table(struct push *p, const struct server_table *t, const char *
     }
     if (!failed) {
         failed = send_rows(p, t, row, more, w);
-        /* After a failure here the server is told to forget the rows. */
+        /* After a failure here the copy is ended with an error, so that the server drops the rows.
+         */
         int ended = p->to->pq->PQputCopyEnd(p->to->connection, failed ? "stopped" : NULL);
         if (ended != 1 && !failed)
             failed = server_failed(p->to, NULL, w);
