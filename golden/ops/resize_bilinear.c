@@ -107,8 +107,8 @@ VECTOR_LOOP static void add_spread(const struct shape *in, const double *image, 
 }
 
 /* Adds the effect of rounding errors in the positions.  scratch: [2 * channels] */
-static void add_slack(const struct call *c, const struct resize_place *column, double *scratch,
-                      double *ey)
+static void add_slack(const struct call *c, const struct resize_place *column, const double *image,
+                      double *scratch, double *ey)
 {
     const struct shape *in = &c->in[RESIZE_INPUT]->shape, *out = &c->out[0]->shape;
     struct resize_axis rows = resize_along(c, 1);
@@ -121,14 +121,14 @@ static void add_slack(const struct call *c, const struct resize_place *column, d
             for (uint32_t j = 0; j < out->dim[2]; j++, ey += channels) {
                 struct range x = range_of(column[j], in->dim[2]);
                 double off = p.slack + column[j].slack + 4 * c->unit;
-                add_spread(in, c->x[RESIZE_INPUT] + b * size, y, x, off, scratch,
-                           scratch + channels, ey);
+                add_spread(in, image + b * size, y, x, off, scratch, scratch + channels, ey);
             }
         }
 }
 
 /* Errors of the pixels are interpolated like the pixels; each of the products and sums is rounded.
- */
+ * Implementations may multiply a pixel that has no bound or is NaN by a weight of 0, which gives
+ * NaN: it counts as infinite where results are next to it. */
 static int bound(struct call *c, struct why *w)
 {
     const struct resize_place *column = columns_of(c, w);
@@ -146,7 +146,9 @@ static int bound(struct call *c, struct why *w)
     interpolate(c, column, size, ey);
     for (size_t i = 0; i < n_out; i++)
         ey[i] = bound_clean(ey[i]);
-    add_slack(c, column, scratch, ey);
+    for (size_t i = 0; i < n; i++)
+        size[i] = size[i] < INFINITY ? c->x[RESIZE_INPUT][i] : INFINITY;
+    add_slack(c, column, size, scratch, ey);
     return 0;
 }
 
