@@ -4,10 +4,10 @@
 const struct command command_table[] = {
     { "devices", CMD_DEVICES, "[TARGET...] [--faults]",
       "print the capabilities that targets report",
-      "Opens each target (default: sim:cpu, sim:gpu, sim:dsp) and prints what its driver reports:\n"
-      "type, version, HAL version, performance, extensions, cache files. For targets given as\n"
-      "arguments, or with -v, also the operations that it supports, with their element types.\n"
-      "--faults lists the defects that 'sim:...?fault=NAME' plants in a simulated device.",
+      "Opens each target (default: sim:cpu, sim:gpu, sim:dsp) and prints what its driver\n"
+      "reports: type, version, HAL version, performance, extensions, cache files. For targets\n"
+      "given as arguments, or with -v, also the operations that it supports, with their element\n"
+      "types. --faults lists the defects that 'sim:...?fault=NAME' plants in a simulated device.",
       cmd_devices, VALUE_TARGET },
     { "run", CMD_RUN, "PATH... -d TARGET [-d TARGET...]",
       "run spec files and models on targets, and judge the results",
@@ -16,165 +16,144 @@ const struct command command_table[] = {
       "the tolerances of the NNAPI suites (cts). A model without expected outputs is run on\n"
       "generated inputs and judged against the reference (bound). Verdicts are written to the\n"
       "results database. A case of which no element could be compared is undecided: it conforms,\n"
-      "but is no pass. Bad files of a folder are listed at the end; the others are run, and the\n"
-      "exit status is 2, unless --skip-bad is given.",
+      "but is not a pass. Bad files of a folder are listed at the end; the others are run, and\n"
+      "the exit status is 2, unless --skip-bad is given.",
       cmd_run, VALUE_FILE },
     { "random", CMD_RANDOM, "-d TARGET [-d TARGET...] [--seed S] [--count N]",
       "run random models on targets, and judge the results",
       "Generates random graphs and runs each on the targets. The name of a graph has all that it\n"
-      "is generated from: version of the generator, options --ops to --level, seed and index.\n"
+      "is generated from: version of the generator, options --ops to --ways, seed and index.\n"
+      "Results are judged against the reference, within an error bound computed for each\n"
+      "element (bound). Verdicts are written to the results database.\n\n"
       "Graphs are drawn for the targets: each is asked at the start what it supports, as by\n"
-      "'halcyon probe', and graph i is drawn for target i modulo their number. Names have a "
-      "digest\n"
-      "of the answers, as in random/v2/for=ab12cd34ef567890/s7/i123; the answers are kept in the\n"
-      "results database. --no-probe draws for any driver. --steer draws more of what 'halcyon\n"
-      "coverage' has seen least.\n"
-      "--op CONV_2D,ADD --op RELU draws graphs of these operations, --hal V graphs of what HAL V "
-      "has,\n"
-      "which are run through its entry points.\n"
-      "--from PATH runs mutations of given models instead: values, sizes, attributes, types and\n"
-      "operations of each are changed at random.\n"
-      "Results are judged against the reference, within an error bound computed for each element\n"
-      "(bound). Verdicts are written to the results database.",
+      "'halcyon probe', and graph i is drawn for target i modulo their number. Names have a\n"
+      "digest of the answers, as in random/v2/for=ab12cd34ef567890/s7/i123; the answers are kept\n"
+      "in the results database. --no-probe draws for any driver. --steer draws more of what\n"
+      "'halcyon coverage' counts least.\n\n"
+      "--op CONV_2D,ADD --op RELU draws graphs of these operations, --hal V graphs of what HAL V\n"
+      "has, which are run through its entry points. --from PATH runs mutations of given models\n"
+      "instead: values, sizes, attributes, types and operations of each are changed at random.",
       cmd_random },
     { "campaign", CMD_CAMPAIGN_FILE, "FILE.toml [--dry-run]",
       "run a campaign as many shards, here or on many machines",
       "Reads what to run from FILE.toml: the command (random, conform or run), its targets and\n"
-      "options, the number of shards, the engine that runs them (local processes, Dask, Slurm, "
-      "GNU\n"
-      "parallel, Kubernetes, a program of your own), limits and stop rules. Each shard writes a\n"
-      "database to the campaign's folder, whole or not at all; missing ones are submitted again.\n"
-      "The same command continues a campaign after whatever has ended it. At the end the folder "
-      "has\n"
-      "the merged database and the report, and the exit status is that of the command: 3 if "
-      "shards\n"
-      "are missing. docs/campaigns.md has the keys of the file.",
+      "options, the number of shards, the engine that runs them (local processes, Dask, Slurm,\n"
+      "GNU parallel, Kubernetes, a program of your own), limits and stop rules. Each shard\n"
+      "writes a database to the campaign's folder, whole or not at all; missing ones are\n"
+      "submitted again. The same command continues a campaign that has ended for whatever\n"
+      "reason. At the end the folder has the merged database and the report, and the exit status\n"
+      "is that of the command, or 3 if shards are missing. docs/campaigns.md has the keys of the\n"
+      "file.",
       cmd_campaign, VALUE_FILE },
     { "conform", CMD_CONFORM, "-d TARGET [-d TARGET...] [--suite NAME] [--hal V]",
       "check drivers against the rules of the HAL, as the vendor test suites do",
-      "Checks what the HAL requires of a driver besides right numbers: that invalid models and\n"
+      "Checks what the HAL requires of a driver besides correct results: that invalid models and\n"
       "requests are rejected, what each kind of execution returns, caching, deadlines, fences,\n"
       "bursts, buffers, versions. Each rule is checked in a process of its own. A violation is\n"
       "explained and printed with the command that repeats it. --list prints the rules. Verdicts\n"
-      "are written to the results database; a rule is a case there, such as conform/1.3/model/M9.",
+      "are written to the results database; a rule is a case there, such as\n"
+      "conform/1.3/model/M9.",
       cmd_conform },
     { "selftest", CMD_SELFTEST, "[--fault NAME...] [--all] [-j N]",
       "check that the rules of conform find the planted faults",
       "Checks on sim:cpu with each planted fault ('halcyon devices --faults') the rules of\n"
-      "'halcyon conform' that the fault names, all of which must fail, and all rules on the "
-      "device\n"
-      "without a fault, where none may. Each rule must be named by a fault. --all checks every\n"
-      "rule with every fault, at every HAL version, and prints the rules that no fault made fail.",
+      "'halcyon conform' that the fault names, all of which must fail, and all rules on the\n"
+      "device without a fault, where none may. Each rule must be named by a fault. --all checks\n"
+      "every rule with every fault, at every HAL version, and prints the rules that no fault\n"
+      "made fail.",
       cmd_selftest },
     { "replay", CMD_REPLAY, "CASE|FILE [-d TARGET...]",
       "run one case again and explain the verdict",
       "Runs one case alone and shows how each output compares. CASE is the name of a case in the\n"
-      "results database, of a random case, such as random/v2/op=ADD/s7/i123, which has all that "
-      "it\n"
-      "is generated from, or of a rule, such as conform/1.3/model/M9. FILE is a spec file or a\n"
-      "model; --case selects from it. Without -d the targets are those on which the recorded case\n"
-      "did not conform. Nothing is written to the database.",
+      "results database, of a random case, such as random/v2/op=ADD/s7/i123, which has all that\n"
+      "it is generated from, or of a rule, such as conform/1.3/model/M9. FILE is a spec file or\n"
+      "a model; --case selects from it. Without -d the targets are those on which the recorded\n"
+      "case did not conform. Nothing is written to the database.",
       cmd_replay, VALUE_FILE },
     { "explain", CMD_EXPLAIN, "CASE|FILE [-d TARGET...] [--element I]",
       "explain what a driver computed instead",
-      "Runs one case, then each of its operations alone on the values of the reference. For those\n"
-      "that are wrong: the values expected and found, stored and real; the pattern of the wrong\n"
-      "elements; the terms of one element's sum; and which of many hypotheses, such as 'the zero\n"
-      "point is left out', explain what the driver computed. CASE and FILE are as for replay.\n"
-      "Nothing is written to the database.",
+      "Runs one case, then each of its operations alone on the values of the reference. For\n"
+      "those that are wrong: the values expected and found, stored and real; the pattern of the\n"
+      "wrong elements; the terms of one element's sum; and which of many hypotheses, such as\n"
+      "'the zero point is left out', explain what the driver computed. CASE and FILE are as for\n"
+      "replay. Nothing is written to the database.",
       cmd_explain, VALUE_FILE },
     { "shrink", CMD_SHRINK, "CASE|FILE [-d TARGET] [--case NAME] [-o FILE]",
-      "make a failing case as small and plain as it can be",
+      "make a failing case as small and simple as possible",
       "Looks for a smaller case that fails on the target in the same way: fewer operations and\n"
-      "operands, smaller dimensions, default attributes, plain values, types and scales. Writes "
-      "it\n"
-      "as a specification that reads like a test written by hand ('halcyon run FILE' runs it), "
-      "and\n"
-      "prints on stderr how it ended. CASE and FILE are those of 'halcyon replay'. Each candidate\n"
-      "is executed in a process of the driver's own; --executions limits their number, so that "
-      "the\n"
-      "result is the same on every machine, unless --seconds ends it before.",
+      "operands, smaller dimensions, default attributes, plain values, types and scales. Writes\n"
+      "it as a specification that reads like a test written by hand ('halcyon run FILE' runs\n"
+      "it), and prints on stderr how it ended. CASE and FILE are those of 'halcyon replay'. Each\n"
+      "candidate is executed in a process of the driver's own; --executions limits their number,\n"
+      "so that the result is the same on every machine, unless --seconds ends it earlier.",
       cmd_shrink, VALUE_FILE },
     { "dump", CMD_DUMP, "PATH [PATH] [-d TARGET] [--format FORMAT] [-o FILE]",
       "draw, convert or compare models (graphDump)",
       "Writes a model as a drawing (svg, png, pdf), as Graphviz text (dot), as JSON for programs\n"
-      "(graph), as a specification (spec), or as a line of the JSON corpus (json). PATH is a spec\n"
-      "file, a model, or the name of a random case, such as random/v2/s7/i123, or with --db of a\n"
-      "case in the database. -o x.svg chooses the format by its name. Repeated blocks are shown\n"
-      "once.\n\n"
+      "(graph), as a specification (spec), or as a line of the JSON corpus (json). PATH is a\n"
+      "spec file, a model, or the name of a random case, such as random/v2/s7/i123, or with --db\n"
+      "of a case in the database. -o x.svg chooses the format by its name. Repeated blocks are\n"
+      "shown once.\n\n"
       "With -d the operations are run on the target, each alone, and coloured by their error in\n"
       "relation to its bound; the first wrong one is marked. A case of the database that failed\n"
       "is run on the recorded target, or shows the recorded blame if that cannot be opened.\n"
       "--plan boxes the operations by the runtime's plan for the targets instead.\n\n"
-      "Of a folder every model is written, to a file of its own in the folder of -o. Of two paths\n"
-      "the difference is printed, and drawn if there is -o; the exit status is 1 if they differ.\n"
-      "--for-level converts the model to an older feature level, where that is possible ('halcyon\n"
-      "levels'), and lists the changes on stderr.",
+      "Of a folder every model is written, to a file of its own in the folder of -o. Of two\n"
+      "paths the difference is printed, and drawn if there is -o; the exit status is 1 if they\n"
+      "differ. --for-level converts the model to an older feature level, where that is possible\n"
+      "('halcyon levels'), and lists the changes on stderr.",
       cmd_dump, VALUE_FILE },
     { "levels", CMD_LEVELS, "PATH [--case NAME]",
       "print the feature level that a model needs, and why",
-      "For each example: the feature level (HAL version) that its model needs, and what needs it;\n"
-      "then the lowest level that the model can be converted to, with the changes and what they\n"
-      "lose. PATH is a spec file, a model, or the name of a random case, such as\n"
+      "For each example: the feature level (HAL version) that its model needs, and what needs\n"
+      "it; then the lowest level that the model can be converted to, with the changes and what\n"
+      "they lose. PATH is a spec file, a model, or the name of a random case, such as\n"
       "random/v2/s7/i123.",
       cmd_levels, VALUE_FILE },
     { "plan", CMD_PLAN, "PATH -d TARGET [-d TARGET...] [--preference P]",
       "print how the runtime would partition a model, and why",
       "Prints the plan that the runtime would make of each example for these devices and its\n"
-      "reference: the steps, with their operations, and what each reads and writes; then for each\n"
-      "operation what every device would cost, which one was chosen, and why not the others.\n"
-      "--dot and --svg draw the plan, with a box for each step in the colour of its device. "
-      "Nothing\n"
-      "is compiled or executed. PATH is a spec file, a model, or the name of a random case. The\n"
-      "exit status is 1 if no device can do an operation.",
+      "reference: the steps, with their operations, and what each reads and writes; then for\n"
+      "each operation what every device would cost, which one was chosen, and why not the\n"
+      "others. --dot and --svg draw the plan, with a box for each step in the colour of its\n"
+      "device. Nothing is compiled or executed. PATH is a spec file, a model, or the name of a\n"
+      "random case. The exit status is 1 if no device can do an operation.",
       cmd_plan, VALUE_FILE },
     { "bench", CMD_BENCH, "LIST -d TARGET [-d TARGET...]",
       "measure latency, memory and accuracy of models",
       "Runs models with real data on each target, one after the other. LIST is a list of models\n"
-      "(JSON, as the public NNAPI benchmark's), a .tflite file, or a folder of them. Measured are\n"
-      "the latency of synchronous executions and of those in a burst, on the wall clock and as "
-      "the\n"
-      "driver reports it; compilation without cache, with writing one, and from it; the peak of "
-      "the\n"
-      "driver's memory; and accuracy: top-k of images, mel-cepstral distortion and log F0 of "
-      "speech,\n"
-      "phone error rate, mean average precision of detections, difference to golden outputs and "
-      "to\n"
-      "the reference on the same data. Outputs of a model without an evaluator are judged by "
-      "their\n"
-      "error bounds, as 'halcyon run' does. The exit status is 1 if the accuracy of a model is "
-      "worse\n"
-      "than that of the reference or a published limit allows, or a driver fails.",
+      "(JSON, as the public NNAPI benchmark's), a .tflite file, or a folder of them. Measured\n"
+      "are the latency of synchronous executions and of those in a burst, on the wall clock and\n"
+      "as the driver reports it; compilation without cache, with writing one, and from it; the\n"
+      "peak of the driver's memory; and accuracy: top-k of images, mel-cepstral distortion and\n"
+      "log F0 of speech, phone error rate, mean average precision of detections, difference to\n"
+      "golden outputs and to the reference on the same data. Outputs of a model without an\n"
+      "evaluator are judged by their error bounds, as 'halcyon run' does. The exit status is 1\n"
+      "if the accuracy of a model is worse than that of the reference or a published limit\n"
+      "allows, or a driver fails.",
       cmd_bench, VALUE_FILE },
     { "calibrate", CMD_CALIBRATE, "-d TARGET [LIST] [-o FILE.toml]",
-      "measure a driver's performance as a profile has it",
-      "Measures execution times on the target relative to the reference: by operand type, of "
-      "relaxed\n"
-      "fp32, and of IF and WHILE, as drivers report them in their capabilities. Workloads are the\n"
-      "models of LIST (as of 'halcyon bench'), each for the type of its input, and small random "
-      "models\n"
-      "for what no model of LIST has. A time is the geometric mean of the ratios of mean times; "
-      "those\n"
-      "of a simulated device are by its cost model. -o writes the times into a profile, in which "
-      "power\n"
-      "and all else stay as they are, and shows how the runtime would partition the models of "
-      "LIST\n"
-      "with it ('halcyon plan'). A FILE that does not exist is made from the target's profile, or "
-      "from\n"
-      "that of sim:cpu.",
+      "measure a driver's performance, and write it into a profile",
+      "Measures execution times on the target relative to the reference: by operand type, of\n"
+      "relaxed fp32, and of IF and WHILE, as drivers report them in their capabilities.\n"
+      "Workloads are the models of LIST (as of 'halcyon bench'), each for the type of its input,\n"
+      "and small random models for what no model of LIST has. A time is the geometric mean of\n"
+      "the ratios of mean times; those of a simulated device are by its cost model. -o writes\n"
+      "the times into a profile, in which power and all else stay as they are, and shows how the\n"
+      "runtime would partition the models of LIST with it ('halcyon plan'). A FILE that does not\n"
+      "exist is made from the target's profile, or from that of sim:cpu.",
       cmd_calibrate, VALUE_FILE },
     { "ops", CMD_OPS, "[NAME...] [--markdown]", "print the manual of operations",
       "Without a name: one line for each operation. With names: their manual, made from the\n"
-      "records that the reference uses. --markdown writes the manual as Markdown; without a name,\n"
-      "that of all operations.",
+      "records that the reference uses. --markdown writes the manual as Markdown; without a\n"
+      "name, that of all operations.",
       cmd_ops, VALUE_OPERATION },
     { "probe", CMD_PROBE, "TARGET [-o FILE]", "write what a target supports, to draw graphs for it",
       "Asks the target's driver which of several thousand models of one operation it supports,\n"
       "in each form, with each combination of types and with various shapes and parameters; none\n"
       "is executed. Writes the operations that it supports, and the limits on each, as a support\n"
-      "set: 'halcyon random' asks for the same to draw graphs that the target can run, and "
-      "--support\n"
-      "FILE uses the file instead, also where the target is not at hand.",
+      "set: 'halcyon random' asks for the same to draw graphs that the target can run, and\n"
+      "--support FILE uses the file instead, also where the target is not available.",
       cmd_probe, VALUE_TARGET },
     { "serve", CMD_SERVE, "TARGET --listen unix:PATH",
       "run a driver as a service in its own process",
@@ -183,44 +162,38 @@ const struct command command_table[] = {
       "service die, its verdict is crash; later cases connect to a new service at that path.",
       cmd_serve, VALUE_TARGET },
     { "new-driver", CMD_NEW_DRIVER, "NAME", "create a driver skeleton",
-      "Creates the folder NAME with a small driver that builds and conforms: driver.c, kernels.c,\n"
-      "the contract hal.h, a Makefile, a meson.build, a README. Comments mark what to fill in.\n"
-      "'make -C NAME check' builds and tests it; its target is 'lib:NAME/NAME.so'. An existing\n"
-      "folder is not changed.",
+      "Creates the folder NAME with a small driver that builds and conforms: driver.c,\n"
+      "kernels.c, the contract hal.h, a Makefile, a meson.build, a README. Comments mark what to\n"
+      "fill in. 'make -C NAME check' builds and tests it; its target is 'lib:NAME/NAME.so'. An\n"
+      "existing folder is not changed.",
       cmd_new_driver },
     { "trace", CMD_TRACE, "FILE...", "print where the time of a trace is spent",
       "Reads traces and prints for each run the time of each layer in each phase: without the\n"
       "layers below it (self-time), or with them (--total-times). A FILE is what --trace or\n"
-      "HALCYON_TRACE wrote, Chrome's JSON of others (Perfetto exports it), or ftrace's text, also "
-      "in\n"
-      "a page of systrace; several are of one moment: a command and the services that it used. A\n"
-      "run is a section [NN_LA_PO], such as a case on a target; without any, the whole trace. "
-      "Runs\n"
-      "in which a process died are left out, wrongly nested sections rejected. Time in a service "
-      "is\n"
-      "counted for every run that was active then: use -j 1 to keep runs apart.",
+      "HALCYON_TRACE wrote, Chrome's JSON of others (Perfetto exports it), or ftrace's text,\n"
+      "also in a page of systrace. Several files must be of the same time: of a command and of\n"
+      "the services that it used. A run is a section [NN_LA_PO], such as a case on a target;\n"
+      "without any, the whole trace. Runs in which a process died are left out; wrongly nested\n"
+      "sections are an error. Time in a service is counted for every run that was active then:\n"
+      "use -j 1 to keep runs apart.",
       cmd_trace, VALUE_FILE },
     { "report", CMD_REPORT, "[-o DIR] [--text] [--markdown] [--junit FILE] [--db FILE] [--run N]",
       "write a report of the results database: a site, a summary, JUnit, JSON, TAP, CSV",
-      "-o writes DIR/index.html, which opens from disk: what is wrong, one card for each bug with "
-      "its\n"
-      "smallest model, its worst element and its replay command; targets, operations by type,\n"
-      "coverage, errors, times, flakes and waivers, trend, what was not compared, all cases. A "
-      "report\n"
-      "in DIR is replaced; a folder that has other files only is not changed. --text and "
-      "--markdown\n"
-      "print a summary, --junit, --json-file, --tap and --csv write the verdicts for other "
-      "programs.",
+      "-o writes DIR/index.html, which opens from disk: what is wrong, one card for each bug\n"
+      "with its smallest model, its worst element and its replay command; targets, operations by\n"
+      "type, coverage, errors, times, flakes and waivers, trend, what was not compared, all\n"
+      "cases. A report in DIR is replaced; a folder that has other files only is not changed.\n"
+      "--text and --markdown print a summary, --junit, --json-file, --tap and --csv write the\n"
+      "verdicts for other programs.",
       cmd_report },
     { "coverage", CMD_COVERAGE, "[RUN...] [-d TARGET...]",
-      "print what the recorded runs have executed, and what never",
-      "Counts the calls of operations in all cases that were executed, as the results database "
-      "has\n"
-      "them: by operation, by form and types, with each rank, option and class of values, and by\n"
-      "pairs of operations, the first of which writes what the second reads. Prints how much of\n"
-      "what can occur was seen, then what was never or least seen. RUN is the number of a run\n"
-      "(default: all), -d selects targets. 'halcyon random --steer' draws more of what was seen\n"
-      "least.",
+      "print what the recorded runs have and have not executed",
+      "Counts the calls of operations in all cases that were executed, as the results database\n"
+      "has them: by operation, by form and types, with each rank, option and class of values,\n"
+      "and by pairs of operations, the first of which writes what the second reads. Prints how\n"
+      "much of what can occur was seen, then what was never or least seen. RUN is the number of\n"
+      "a run (default: all), -d selects targets. 'halcyon random --steer' draws more of what was\n"
+      "seen least.",
       cmd_coverage },
     { "db", CMD_DB, "ACTION [ARGUMENT...] [--db FILE]",
       "list, prune, compact, check, export, merge and push results databases",
@@ -245,41 +218,35 @@ const struct command command_table[] = {
       "Each change is one transaction: a process that is killed leaves the database as it was.",
       cmd_db, VALUE_DB_ACTION },
     { "merge", CMD_MERGE, "DB... -o OUT", "merge results databases into a new one",
-      "Writes all runs of the databases, such as those of shards, to the new database OUT, in the\n"
-      "order in which they were started. A run that is in several databases is written once: the\n"
-      "finished copy, else the one with the most cases. Runs keep their options and verdicts, and\n"
-      "can be resumed, reported and repeated from OUT. Copies of a shard that --atomic has "
-      "written\n"
-      "are one, whatever machines have made them. Summaries (--summary) of the shards of a "
-      "campaign\n"
-      "are added up to one run. Neither the order of the databases nor repetition matters. Shards\n"
-      "that a campaign lacks are named in a warning.",
+      "Writes all runs of the databases, such as those of shards, to the new database OUT, in\n"
+      "the order in which they were started. A run that is in several databases is written once:\n"
+      "the finished copy, else the one with the most cases. Runs keep their options and\n"
+      "verdicts, and can be resumed, reported and repeated from OUT. Copies of a shard that\n"
+      "--atomic has written are one, whichever machines wrote them. Summaries (--summary) of the\n"
+      "shards of a campaign are added up to one run. Neither the order of the databases nor\n"
+      "repetition matters. Shards that a campaign lacks are named in a warning.",
       cmd_merge, VALUE_FILE },
     { "baseline", CMD_BASELINE, "[-o PATH] [--update FILE...] [--check FILE...]",
       "write the verdicts of a target as a file of expectations",
-      "Writes the verdicts of the results database that do not conform, one per line with "
-      "verdict,\n"
-      "stage, status and operation, as a file to edit and to keep under version control, which\n"
-      "--baseline of 'halcyon run', 'random' and 'conform' reads. --update rewrites such files: "
-      "what\n"
-      "has changed is added, replaced or removed. --check prints what the recorded verdicts give\n"
-      "that the files do not expect, and the reverse; the exit status is that of a run with them.\n"
-      "Verdicts are the newest of each case, or those of --run N.",
+      "Writes the verdicts of the results database that do not conform, one per line with\n"
+      "verdict, stage, status and operation, as a file to edit and to keep under version\n"
+      "control, which --baseline of 'halcyon run', 'random' and 'conform' reads. --update\n"
+      "rewrites such files: what has changed is added, replaced or removed. --check prints what\n"
+      "the recorded verdicts give that the files do not expect, and the reverse; the exit status\n"
+      "is that of a run with them. Verdicts are the newest of each case, or those of --run N.",
       cmd_baseline, VALUE_FILE },
     { "diff", CMD_DIFF, "A B", "compare the verdicts, times and errors of two runs",
-      "Compares two sets of verdicts, A before and B after. Each is a run of --db (3), a database\n"
-      "(before.db: the newest verdict of each case), a run of a database (before.db:3), and may\n"
-      "select one target: 3@sim:cpu, before.db@lib:mine.so, @sim:dsp. Targets are compared by "
-      "URI,\n"
-      "those left over in their order. Lists the cases that are broken, mended, fail in another\n"
-      "way, are new or gone, and shifts of times and error ratios beyond what varies between "
-      "runs.\n"
-      "The exit status is 1 if something is broken.",
+      "Compares two sets of verdicts, A before and B after. Each is a run of --db (3), a\n"
+      "database (before.db: the newest verdict of each case), a run of a database (before.db:3),\n"
+      "and may select one target: 3@sim:cpu, before.db@lib:mine.so, @sim:dsp. Targets are\n"
+      "compared by URI, others in their order. Lists the cases that are broken, mended, fail in\n"
+      "another way, are new or gone, and shifts of times and error ratios beyond what varies\n"
+      "between runs. The exit status is 1 if something is broken.",
       cmd_diff, VALUE_FILE },
     { "help", CMD_HELP, "[COMMAND] [--man] [--completion SHELL]",
       "list the commands, or describe one of them",
       "Without arguments: the commands and the targets. With a command: its options. --man and\n"
-      "--completion write the manual page and completion scripts, which are installed with "
+      "--completion write the manual page and completion scripts, which are installed with\n"
       "halcyon.",
       cmd_help, VALUE_COMMAND },
 };

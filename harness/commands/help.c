@@ -14,8 +14,8 @@ const struct help_row help_targets[] = {
     { "sim:FILE.toml", "a simulated device with this profile; sim:FILE.json: one written as JSON" },
     { "lib:PATH.so[?ARGUMENTS]", "a driver in a shared library" },
     { "sl:PATH.so[?device=NAME]", "a device of an NNAPI support library" },
-    { "rt:, rt:FILE",
-      "the NNAPI runtime over the drivers of HALCYON_DEVICES, or of a file with a target a line" },
+    { "rt:, rt:FILE", "the NNAPI runtime over the drivers of HALCYON_DEVICES, or of a file with "
+                      "one target per line" },
     { "unix:PATH", "a driver that 'halcyon serve' runs in another process" },
     { "golden", "the reference itself" },
     { "null", "a driver that supports nothing" },

@@ -10,15 +10,16 @@ static const struct help_row environment[] = {
     { "NO_COLOR", "not empty: no colours, unless --color always is given" },
     { "CLICOLOR_FORCE", "not empty and not 0: colours also where the output is no terminal" },
     { "CLICOLOR", "0: no colours" },
-    { "TERM", "dumb or empty: no colours, and progress is a line a minute" },
+    { "TERM", "dumb or empty: no colours, and progress is one line per minute" },
     { "HALCYON_GDB",
       "the debugger of --gdb, called as PATH -q -p PID; a name is looked up in PATH" },
-    { "TMPDIR", "where each driver's process gets its scratch folder, and what is read of a server "
-                "is kept meanwhile; /tmp if not set" },
+    { "TMPDIR",
+      "where each driver's process gets its scratch folder, and where data that is read from "
+      "a server is kept temporarily; /tmp if not set" },
     { "PGCONNECT_TIMEOUT",
       "seconds to wait for a PostgreSQL server; 20 if not set. PGPASSWORD, PGSERVICE "
       "and the other variables of libpq apply, too" },
-    { "HOME", "a specification may read its own folder, unless that contains this one" },
+    { "HOME", "a specification may read its own folder, unless that is HOME or contains it" },
     { "HALCYON_DRIVER_HOST",
       "the program that drivers run in, if it is not where it is installed" },
     { "HALCYON_NNAPI_DRIVER", "libhalcyon_nnapi.so, which rt: and sl: need, if it is not where it "
@@ -28,7 +29,7 @@ static const struct help_row environment[] = {
 
 /* Read by libneuralnetworks.so and libhalcyon_sl.so. */
 static const struct help_row runtime_environment[] = {
-    { "HALCYON_DEVICES", "the targets to use, separated by commas, or @FILE with one a line" },
+    { "HALCYON_DEVICES", "the targets to use, separated by commas, or @FILE with one per line" },
     { "HALCYON_DEBUG_NN_PARTITION",
       "0: all on the reference, 1: with it as fallback (default), 2: without" },
     { "HALCYON_DEBUG_NN_CPUONLY",
@@ -66,6 +67,7 @@ static const struct help_row examples[] = {
     { "halcyon run model.tflite -d sim:gpu -d sim:dsp", "a model on two simulated devices" },
     { "halcyon explain CASE -d lib:./npu.so", "what the driver computed instead" },
     { "halcyon random --failed last", "the cases that failed in the last run" },
+    { "halcyon report -o report", "a report of all recorded results, to open in a browser" },
     { NULL, NULL },
 };
 
