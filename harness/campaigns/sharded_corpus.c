@@ -124,6 +124,7 @@ static int keep_replay(const char *db, const char *all, struct why *w)
     snprintf(made, sizeof made, "%s.new", all);
     unlink(made);
     TRY(results_merge(both, access(all, F_OK) == 0 ? 2 : 1, made, &counts, w));
+    free(counts.missing); /* replays are no shards */
     return rename(made, all) < 0 ? why_file(w, all, errno) : 0;
 }
 
