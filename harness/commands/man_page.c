@@ -100,12 +100,13 @@ static void put_text(FILE *to, const char *text)
 
 /* Lines of words. One that began with a dot would be a request: a zero-width character precedes
  * it. */
-static void put_paragraph(FILE *to, const char *text)
+static void put_words(FILE *to, const char *text, size_t length)
 {
     enum { WIDTH = 60 };
+    const char *end = text + length;
     size_t column = 0, n;
 
-    for (; *text; text += n + strspn(text + n, " \n")) {
+    for (text += strspn(text, " \n"); text < end; text += n + strspn(text + n, " \n")) {
         n = strcspn(text, " \n");
         if (column)
             fputc(column + n > WIDTH ? '\n' : ' ', to);
@@ -118,12 +119,47 @@ static void put_paragraph(FILE *to, const char *text)
     fputc('\n', to);
 }
 
+static void put_paragraph(FILE *to, const char *text)
+{
+    put_words(to, text, strlen(text));
+}
+
 /* A macro with one argument: the text. */
 static void put_macro(FILE *to, const char *macro, const char *text)
 {
     fprintf(to, ".%s \"", macro);
     put_text(to, text);
     fputs("\"\n", to);
+}
+
+/* The length of what stands before two spaces in a line, as in "spec CASE         print ..."; 0:
+ * the line is no row of such a table. */
+static size_t term_length(const char *line)
+{
+    for (size_t n = 0; line[n] && line[n] != '\n'; n++)
+        if (line[n] == ' ' && line[n + 1] == ' ')
+            return n;
+    return 0;
+}
+
+/* The text of a command: paragraphs, between blank lines, and rows of a table, whose further lines
+ * are indented. */
+static void put_description(FILE *to, const char *text)
+{
+    while (*text) {
+        size_t term = term_length(text), n = 0;
+        do {
+            n += strcspn(text + n, "\n");
+            n += text[n] == '\n';
+        } while (text[n] && text[n] != '\n' && (term ? text[n] == ' ' : !term_length(text + n)));
+        fputs(term ? ".TP\n.B \"" : ".PP\n", to);
+        if (term) {
+            put_escaped(to, text, term);
+            fputs("\"\n", to);
+        }
+        put_words(to, text + term, n - term);
+        text += n + strspn(text + n, "\n");
+    }
 }
 
 static void put_rows(FILE *to, const struct help_row *rows)
@@ -154,8 +190,7 @@ static void put_command(FILE *to, const struct command *c)
     snprintf(title, sizeof title, "halcyon %s", c->name);
     put_macro(to, "SS", title);
     put_usage(to, c);
-    fputs(".PP\n", to);
-    put_paragraph(to, c->text);
+    put_description(to, c->text);
     for (int at = 0; options_next(c, &at, &o);) {
         if (strcmp(o.name, "help") == 0)
             continue;
