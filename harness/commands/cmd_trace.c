@@ -84,7 +84,8 @@ static void choose_tables(struct view *v)
 
 static double cell(const struct view *v, int row, int what)
 {
-    bool is_whole = what < TRACE_PHASES && what != TRACE_PE && !trace_phase_is_of_execution(what);
+    bool is_whole = what < TRACE_PHASES && what != TRACE_PE &&
+                    !trace_phase_is_of_execution((enum trace_phase) what);
     const struct trace_table *table = is_whole ? v->whole : v->shown;
     const double *t = row == ROW_TOTAL ? table->total : table->of[row];
     double each = v->o->per_execution && !is_whole ? v->executions : 1;

@@ -6,6 +6,7 @@
 #include "runtime/base/failure.h"
 #include "runtime/compile/plan_roles.h"
 #include "runtime/model/known_sizes.h"
+#include "sim/client/driver_client.h"
 
 #define LOG_TAG "ExecutionPlan"
 
@@ -203,7 +204,7 @@ void compiled_plan_release(struct compiled_plan *p)
         struct hal_prepared_model *of_step[] = { p->step[i].prepared, p->step[i].fallback };
         for (int k = 0; k < COUNT(of_step); k++)
             if (of_step[k])
-                of_step[k]->methods->release(of_step[k]);
+                DRIVER_RELEASE(of_step[k]);
     }
 }
 

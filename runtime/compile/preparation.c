@@ -77,7 +77,7 @@ static const char *misfit_of(const struct hal_prepared_model *p, const struct gr
 static void release(struct hal_prepared_model *p)
 {
     if (p && p->methods && p->methods->release)
-        p->methods->release(p);
+        DRIVER_RELEASE(p);
 }
 
 /* From the cache's files, which all exist; NULL: the driver does not restore this model. */

@@ -6,6 +6,7 @@
 #include "runtime/compile/compilation.h"
 #include "runtime/domain/memory_desc.h"
 #include "runtime/model/runtime_model.h"
+#include "sim/client/driver_client.h"
 
 #define LOG_TAG "Memory"
 
@@ -96,7 +97,7 @@ static struct hal_buffer *allocate(const ANeuralNetworksMemoryDesc *d,
         log_write(LOG_ERROR, LOG_TAG, "%s: allocate succeeds with %s", q->device->name,
                   buffer ? "token 0" : "no buffer");
         if (buffer)
-            buffer->methods->release(buffer);
+            DRIVER_RELEASE(buffer);
     }
     return NULL;
 }
@@ -152,7 +153,7 @@ static int back(const ANeuralNetworksMemoryDesc *d, struct described_memory *m,
         if (m->buffer && memory_of_buffer(m, ret) == ANEURALNETWORKS_NO_ERROR)
             return ANEURALNETWORKS_NO_ERROR;
         if (m->buffer)
-            m->buffer->methods->release(m->buffer);
+            DRIVER_RELEASE(m->buffer);
         m->buffer = NULL;
     }
     bool is_reference = q.device && q.device->is_reference;

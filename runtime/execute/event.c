@@ -11,6 +11,7 @@
 #include "runtime/execute/on_driver.h"
 #include "sim/base/failure_text.h"
 #include "sim/base/fence.h"
+#include "sim/client/driver_client.h"
 
 #define LOG_TAG "Event"
 
@@ -66,7 +67,7 @@ static int read_info(ANeuralNetworksEvent *ev, bool is_signalled, struct duratio
 
     if (status != HAL_NONE && d)
         failure_text_of(d->driver, reason);
-    ev->info->methods->release(ev->info);
+    DRIVER_RELEASE(ev->info);
     ev->info = NULL;
     if (e->is_measured && status == HAL_NONE)
         *ret_durations = (struct durations){ { launched.on_device, launched.in_driver,

@@ -87,7 +87,7 @@ static void release(struct reusable_execution *r)
 {
     pthread_mutex_lock(&r->lock);
     if (r->hal)
-        r->hal->methods->release(r->hal);
+        DRIVER_RELEASE(r->hal);
     r->hal = NULL;
     pthread_mutex_unlock(&r->lock);
 }
@@ -194,7 +194,7 @@ static int check_launch(const ANeuralNetworksDevice *d, struct device_launch *l)
     if (l->info && is_fence)
         return ANEURALNETWORKS_NO_ERROR;
     if (l->info)
-        l->info->methods->release(l->info);
+        DRIVER_RELEASE(l->info);
     else if (is_fence && l->fence != HAL_NO_FENCE)
         close(l->fence);
     forget_launch(l);

@@ -6,6 +6,7 @@
 #include "runtime/execute/plan_run.h"
 #include "sim/base/failure_text.h"
 #include "sim/base/fence.h"
+#include "sim/client/driver_client.h"
 #include "sim/hal/hal_convert.h"
 
 #define LOG_TAG "ExecutionPlan"
@@ -47,7 +48,7 @@ static enum hal_status settle(struct plan_chain *c)
             log_write(LOG_ERROR, LOG_TAG, "%s ends a step with %s%s%s", l->device->name,
                       hal_status_name(status), *reason ? ": " : "", reason);
         }
-        l->info->methods->release(l->info);
+        DRIVER_RELEASE(l->info);
         if (l->fence >= 0)
             close(l->fence);
     }

@@ -15,13 +15,6 @@
 #include "sim/hal/hal_convert.h"
 #include "sim/hal/hal_result.h"
 
-/* Releases an object of the driver in the middle of a section, whose time does not contain it. */
-#define RELEASE(object)                                                                            \
-    do {                                                                                           \
-        TRACE_SUBTRACT(LR, PT, "release");                                                         \
-        (object)->methods->release(object);                                                        \
-    } while (0)
-
 void driver_client_init(struct driver_client *c, struct hal_driver *driver)
 {
     *c = (struct driver_client){ .driver = driver, .patience = 5 };
@@ -168,7 +161,7 @@ struct hal_prepared_model *driver_client_prepare_cached(struct driver_client *c,
     }
     if (may_restore) {
         at(c, TARGET_AT_RELEASE);
-        RELEASE(p);
+        DRIVER_RELEASE(p);
         p = driver_client_prepare(c, entry, NULL, &cached, ret_end);
     }
     close_cache(file);
@@ -275,7 +268,7 @@ static void execute_in_burst(struct execution *x)
             x->end);
         require_written(x);
         release_memories(b, n ? STEP * (int64_t) (n - 1) : 0, x->end);
-        RELEASE(b);
+        DRIVER_RELEASE(b);
     }
     free(identifier);
 }
@@ -318,7 +311,7 @@ static void await_fence(struct execution *x, int fence, struct hal_fenced_info *
             "the fence and get_execution_info contradict each other");
     require(e, e->status == HAL_NONE || is_unknown(x->since_launch),
             "a failed execution has launch times");
-    RELEASE(info);
+    DRIVER_RELEASE(info);
 }
 
 static void execute_fenced(struct execution *x)
@@ -385,7 +378,7 @@ static void execute_twice(struct execution *x,
             first == x->end->status || x->end->status == HAL_RESOURCE_EXHAUSTED_TRANSIENT ||
                 x->config->deadline != HAL_NO_DEADLINE,
             "the second run of a reusable execution has another status");
-    RELEASE(e);
+    DRIVER_RELEASE(e);
 }
 
 static void execute_reusable(struct execution *x)

@@ -11,8 +11,16 @@
 
 #include <pthread.h>
 
+#include "golden/base/trace.h"
 #include "sim/sim.h"
 #include "sim/wire/wire_methods.h"
+
+/* Releases an object of the driver in the middle of a section, whose time does not contain it. */
+#define DRIVER_RELEASE(object)                                                                     \
+    do {                                                                                           \
+        TRACE_SUBTRACT(LR, PT, "release");                                                         \
+        (object)->methods->release(object);                                                        \
+    } while (0)
 
 struct callback_wait; /* a callback that the driver was given */
 
