@@ -165,7 +165,7 @@ OTHERS = RECORD.replace("NAME", "FOLDER/good/good")
 OWN = RECORD.replace("NAME", "FOLDER/STEM/forged")
 # Records written around the loader, or by a loader that has been changed. No line where the parent finds the error.
 FORGERIES = {
-    "no-examples": (WRITE + "write('{\"end\":0}\\n')\nos._exit(77)", "no examples"),
+    "no-examples": (WRITE + "write('{\"end\":0}\\n')\nos._exit(77)", "expected at least one example"),
     "others-name": (WRITE + f"write('{OTHERS}')", "named FOLDER/good/good, not FOLDER/STEM/"),
     "others-name-end": (WRITE + f"write('{OTHERS}' + '{{\"end\":1}}\\n')\nos._exit(77)", "named FOLDER/good/good"),
     "relative-name": (WRITE + "write('" + RECORD.replace("NAME", "FOLDER/STEM/../good/good") + "')\n", "is named"),
