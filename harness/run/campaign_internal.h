@@ -22,12 +22,12 @@
 #define HARNESS_CAMPAIGN_INTERNAL_H
 
 #include "harness/run/campaign.h"
+#include "harness/run/devices.h"
 #include "harness/run/worker_pool.h"
 
 /* A death that is like MOST_CONFIRMED others which repeated is believed without running the case
- * again.  KILLS_BELIEVED: so many deaths of one case by SIGKILL in a row count as the driver's own;
- * fewer may have come from outside. */
-enum { MOST_CONFIRMED = 3, KILLS_BELIEVED = 5 };
+ * again. */
+enum { MOST_CONFIRMED = 3 };
 
 enum message_kind {
     MESSAGE_CASE,

@@ -106,6 +106,7 @@ static void keep_death(const struct outcome *o, void *user)
 {
     struct device_facts *f = user;
     f->fault = o->hung ? VERDICT_HANG : VERDICT_CRASH;
+    f->signal = o->hung ? 0 : o->signal;
     snprintf(f->printed, sizeof f->printed, "%s", o->prints ? o->prints : "");
     snprintf(f->backtrace, sizeof f->backtrace, "%s", o->backtrace ? o->backtrace : "");
 }
@@ -203,10 +204,11 @@ static bool reap(pid_t pid, bool at_once, int *ret_status)
 /* More than a time-out is prolonged at most (sim/base/process_clock.h). */
 static const double MOST_LOAD = 30;
 
-int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w)
+/* As device_probe().  *ret_killed: the driver, or the process that opened it, died of SIGKILL. */
+static int probe_once(const char *uri, double seconds, struct device_facts *ret_facts,
+                      bool *ret_killed, struct why *w)
 {
     int fd[2];
-    devices_protect_from(uri);
     if (pipe(fd) < 0)
         return why_fail(w, WHY_SYSTEM, "cannot create a pipe: %s", strerror(errno));
     fflush(stdout);
@@ -226,8 +228,12 @@ int device_probe(const char *uri, double seconds, struct device_facts *ret_facts
     if (pid < 0)
         return why_fail(w, WHY_SYSTEM, "cannot start a process: %s", strerror(errno));
     int status = 0;
-    bool killed = reap(pid, reading == READ_TOO_SLOW, &status);
-    if (reading != READ_WHOLE && killed)
+    bool ended_by_us = reap(pid, reading == READ_TOO_SLOW, &status);
+    if (reading == READ_WHOLE)
+        *ret_killed = a.facts.signal == SIGKILL;
+    else
+        *ret_killed = !ended_by_us && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    if (reading != READ_WHOLE && ended_by_us)
         return why_fail(w, WHY_INVALID, "%s: opening the driver takes longer than %g s", uri,
                         seconds);
     if (reading != READ_WHOLE && WIFSIGNALED(status))
@@ -245,6 +251,18 @@ int device_probe(const char *uri, double seconds, struct device_facts *ret_facts
     }
     *ret_facts = a.facts;
     return 0;
+}
+
+int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w)
+{
+    bool killed = true;
+    int failed = -1;
+    devices_protect_from(uri);
+    for (int i = 0; i < KILLS_BELIEVED && killed; i++) {
+        killed = false;
+        failed = probe_once(uri, seconds, ret_facts, &killed, w);
+    }
+    return failed;
 }
 
 int device_open(const char *uri, double seconds, struct target **ret_target, struct why *w)

@@ -28,8 +28,13 @@ struct device_facts {
     uint32_t n_extensions, n_model_cache, n_data_cache;
     struct extension_facts extension[MAX_EXTENSIONS]; /* the first ones */
     enum verdict fault; /* of a driver with a process of its own; VERDICT_PASS: none */
+    int signal;         /* that it died of; 0: it did not */
     char printed[2048], backtrace[2048]; /* by that driver, if it died */
 };
+
+/* So many deaths by SIGKILL in a row, of one case or when a driver is opened, count as the driver's
+ * own; fewer may have come from outside. */
+enum { KILLS_BELIEVED = 5 };
 
 /* Opens a target in a child process and reads its facts.  seconds: time limit.
  *   0   success
