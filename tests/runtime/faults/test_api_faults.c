@@ -218,16 +218,6 @@ static uint32_t faults_met(void)
     return n;
 }
 
-/* What runs with fences may close its own descriptors a little later. */
-static bool settles_at(int n_files)
-{
-    enum { TURNS = 500, TURN_US = 10000 };
-
-    for (int i = 0; i < TURNS && open_files() > n_files; i++)
-        usleep(TURN_US);
-    return open_files() <= n_files;
-}
-
 static void run(const struct fault_case *c, struct client_job *j, enum mode mode, enum plan plan,
                 enum way way, bool is_reusable, bool on_device)
 {
@@ -261,8 +251,8 @@ static void run_each_way(const struct fault_case *c, struct client_job *j, enum 
         if (i == 0)
             n_files = open_files();
     }
-    ck_assert_msg(settles_at(n_files), "%s, mode %d, plan %d: descriptors are left open", c->text,
-                  mode, plan);
+    ck_assert_msg(open_files_settle(n_files), "%s, mode %d, plan %d: descriptors are left open",
+                  c->text, mode, plan);
 }
 
 /* Where something is restored from a cache, the first compilation fills it. */

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static float first[2] = { 1, -2 }, second[2] = { 10, -20 }, result[2];
 
@@ -70,4 +71,13 @@ int open_files(void)
         n++;
     closedir(d);
     return n;
+}
+
+bool open_files_settle(int n_files)
+{
+    enum { TURNS = 500, TURN_US = 10000 };
+
+    for (int i = 0; i < TURNS && open_files() > n_files; i++)
+        usleep(TURN_US);
+    return open_files() <= n_files;
 }

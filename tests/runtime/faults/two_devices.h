@@ -23,5 +23,8 @@ void two_devices_check(const struct client_job *j, enum plan plan);
 
 /* Number of the process's descriptors. */
 int open_files(void);
+/* Whether there are at most so many, or will be soon: what runs with fences, and connections that
+ * have ended, may be closed a little later. */
+bool open_files_settle(int n_files);
 
 #endif
