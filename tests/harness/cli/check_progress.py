@@ -150,10 +150,16 @@ def check_what_stays():
     assert sorted(without_times(terminal.text()).splitlines()) == sorted(without_times(out).splitlines())
     assert "\x1b" not in out + err and "progress" not in err, err
     blocks = "\n".join(terminal.frames)
-    for pattern in (r"\[#+\.*\] \d+/400  \d+(\.\d)?/s, \d+ s left", r"\d+ pass, .*\d+ fail: \d kinds of failures",
+    for pattern in (r"\d+/400  ", r"\d+ pass, .*\d+ fail: \d kinds of failures",
                     r"\d+ fail  ADD TENSOR_QUANT8_ASYMM", r"last: halcyon replay random/v2/",
                     r"shrinking: \d of \d kinds", r"\d+ fail (ADD|MUL)\(TENSOR_QUANT8_ASYMM\)"):
         assert re.search(pattern, blocks), pattern
+
+
+def check_rate():
+    """Enough cases for several drawings between the first case and the last, on a fast machine, too."""
+    _, terminal = on_terminal(["random", *FAULTY, "--count", "3000", "-j", "1", "--op", "ADD,MUL,TANH", "--no-shrink"])
+    assert re.search(r"\[#+\.*\] \d+/3000  \d+(\.\d)?/s, \d+ s left", "\n".join(terminal.frames)), terminal.frames[-1]
 
 
 def check_colours():
@@ -227,6 +233,7 @@ def check_log():
 
 HALCYON = os.path.abspath(sys.argv[1])
 check_what_stays()
+check_rate()
 check_colours()
 check_sizes()
 check_interrupt(1)
