@@ -97,16 +97,6 @@ static bool take_sample(const struct sharded_plan *p, struct estimate_sample *re
     return good;
 }
 
-static void print_duration(double seconds, FILE *to)
-{
-    if (seconds < 120)
-        fprintf(to, "%.0f s", seconds);
-    else if (seconds < 7200)
-        fprintf(to, "%.0f minutes", seconds / 60);
-    else
-        fprintf(to, "%.1f hours", seconds / 3600);
-}
-
 static void print_size(double bytes, FILE *to)
 {
     static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
@@ -119,6 +109,7 @@ static void print_size(double bytes, FILE *to)
 void sharded_estimate_print(const struct sharded_plan *p, uint64_t n, FILE *to)
 {
     struct estimate_sample s = { 0 };
+    char time[32];
     fputs("estimate  ", to);
     if (!p->n_cases) {
         fprintf(to, "not known: halcyon %s counts its cases when it loads them\n",
@@ -136,10 +127,8 @@ void sharded_estimate_print(const struct sharded_plan *p, uint64_t n, FILE *to)
                                               : 1);
     fprintf(to, "%.0f cases a second in one process here (%.0f cases): ", s.cases / s.seconds,
             s.cases);
-    print_duration(seconds, to);
-    fputs(" of one core, ", to);
-    print_duration(seconds / jobs, to);
-    fprintf(to, " with %.0f at a time; ", jobs);
+    fprintf(to, "%s of one core, ", text_duration(seconds, time));
+    fprintf(to, "%s with %.0f at a time; ", text_duration(seconds / jobs, time), jobs);
     print_size(p->summary ? s.bytes * (double) n : s.bytes / s.cases * cases, to);
     fputs(" of databases\n", to);
 }

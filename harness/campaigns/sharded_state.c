@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "harness/check/buffer.h"
 #include "harness/check/verdict.h"
 #include "harness/cli/console.h"
 #include "harness/store/results.h"
@@ -155,21 +156,12 @@ void sharded_state_clear(struct sharded_state *s)
     s->shown = false;
 }
 
-static void print_time(double seconds)
-{
-    if (seconds < 120)
-        fprintf(stderr, ", %.0f s left", seconds);
-    else if (seconds < 7200)
-        fprintf(stderr, ", %.0f min left", seconds / 60);
-    else
-        fprintf(stderr, ", %.1f h left", seconds / 3600);
-}
-
 static void print_state(const struct sharded_state *s, double now)
 {
     const struct shard_set *set = &s->set;
     const uint64_t n = s->plan->n_shards, fresh = set->n_done - s->n_begun;
     const double per_second = (double) fresh / (now - s->begun);
+    char time[32];
     fprintf(stderr, "%llu of %llu shards", (unsigned long long) set->n_done,
             (unsigned long long) n);
     if (set->n_done < n)
@@ -178,7 +170,7 @@ static void print_state(const struct sharded_state *s, double now)
     if (fresh) {
         if (s->n_counted)
             fprintf(stderr, ", %.0f/s", per_second * (double) s->n_cases / (double) s->n_counted);
-        print_time((double) (n - set->n_done) / per_second);
+        fprintf(stderr, ", %s left", text_duration((double) (n - set->n_done) / per_second, time));
     }
     if (s->n_failures)
         fprintf(stderr, ", %llu not conforming in %zu bucket%s", (unsigned long long) s->n_failures,

@@ -98,6 +98,17 @@ char *text_append(char *text, size_t size, const char *fmt, ...)
     return text;
 }
 
+char *text_duration(double seconds, char text[32])
+{
+    if (seconds < 120)
+        snprintf(text, 32, "%.0f s", seconds);
+    else if (seconds < 7200)
+        snprintf(text, 32, "%.0f min", seconds / 60);
+    else
+        snprintf(text, 32, "%.1f h", seconds / 3600);
+    return text;
+}
+
 char *text_last_line(const char *output, char *ret_line, size_t size)
 {
     static const char mark[] = "SUMMARY: ";

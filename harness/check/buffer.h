@@ -35,6 +35,9 @@ void buffer_drop(struct buffer *b, size_t length);
 __attribute__((format(printf, 3, 4))) char *text_append(char *text, size_t size, const char *fmt,
                                                         ...);
 
+/* "90 s", "5 min" or "2.1 h" in text; returns text. */
+char *text_duration(double seconds, char text[32]);
+
 /* Copies the most informative line of what a process printed before it died: a sanitizer's summary,
  * else the last line, "" if there is none.  Returns ret_line. */
 char *text_last_line(const char *output, char *ret_line, size_t size);

@@ -100,6 +100,7 @@ static void update_rate(struct progress *p, uint64_t ms)
 /* "512/s, 11 s left", or "" before the first case is complete. */
 static const char *speed_text(const struct progress *p, uint64_t ms, char text[64])
 {
+    char left_text[32];
     text[0] = 0;
     if (!p->done || !(p->rate > 0))
         return text;
@@ -108,13 +109,7 @@ static const char *speed_text(const struct progress *p, uint64_t ms, char text[6
     if (p->duration > 0)
         seconds = fmin(seconds, fmax(p->duration - (double) ms * 1e-3, 0));
     text_append(text, 64, p->rate < 10 ? "%.1f/s, " : "%.0f/s, ", p->rate);
-    if (seconds < 100)
-        text_append(text, 64, "%.0f s left", seconds);
-    else if (seconds < 6000)
-        text_append(text, 64, "%.0f min left", seconds / 60);
-    else
-        text_append(text, 64, "%.1f h left", seconds / 3600);
-    return text;
+    return text_append(text, 64, "%s left", text_duration(seconds, left_text));
 }
 
 /* ---- lines of the block */
