@@ -23,15 +23,18 @@ static inline double bound_scaled(double x, double e)
     return e > 0 ? fabs(x) * e : 0;
 }
 
-/* fmax() and fmin(), inlined: given NaN and a number, they return the number. */
+/* fmax() and fmin(), inlined and without branches: given NaN and a number, they return the
+ * number. */
 static inline double bound_larger(double a, double b)
 {
-    return a > b || isnan(b) ? a : b;
+    double larger = a > b ? a : b;
+    return isnan(b) ? a : larger;
 }
 
 static inline double bound_smaller(double a, double b)
 {
-    return a < b || isnan(b) ? a : b;
+    double smaller = a < b ? a : b;
+    return isnan(b) ? a : smaller;
 }
 
 /* Distance from y to the farther end of [lo, hi], the interval of all correct values. */

@@ -2,6 +2,7 @@
 
 #include "golden/base/arena.h"
 #include "golden/judge/bounds.h"
+#include "golden/math/vector_loop.h"
 #include "golden/ops/shared/elementwise/activation.h"
 #include "golden/ops/shared/image/pooling.h"
 
@@ -20,18 +21,30 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
+/* Sets e to the largest magnitudes of the input; whether one is above limit. */
+VECTOR_LOOP static bool input_magnitudes(const struct call *c, size_t n, double limit,
+                                         double *restrict e)
+{
+    const double *restrict x = c->x[0], *restrict ex = c->ex[0];
+    uint64_t above = 0;
+
+    for (size_t i = 0; i < n; i++)
+        e[i] = fabs(x[i]);
+    for (size_t i = 0; ex && i < n; i++)
+        e[i] += ex[i];
+    for (size_t i = 0; i < n; i++)
+        above |= e[i] > limit ? 1 : 0;
+    return above;
+}
+
 /* Where a partial sum of a window may be infinite, there is no bound.  e: scratch of the input's
  * size. */
 static int open_large_sums(struct call *c, double *e, struct why *w)
 {
     size_t n = tensor_count(c->arg[0]), n_out = tensor_count(c->out[0]);
-    double most = 0, *sums;
+    double limit = bound_largest(c->unit) / (double) pooling_max_pixels(c), *sums;
 
-    for (size_t i = 0; i < n; i++) {
-        e[i] = fabs(c->x[0][i]) + (c->ex[0] ? c->ex[0][i] : 0);
-        most = bound_larger(most, e[i]);
-    }
-    if (most * (double) pooling_max_pixels(c) <= bound_largest(c->unit))
+    if (!input_magnitudes(c, n, limit, e))
         return 0;
     sums = arena_alloc_raw(c->scratch, n_out, sizeof *sums);
     if (!sums)

@@ -44,8 +44,10 @@ static double carry_int(double a, double b, double ea, double eb)
 static int bound(struct call *c, struct why *w)
 {
     (void) w;
-    bool wraps = c->out[0]->dtype == DT_I32;
-    binary_bound(c, wraps ? carry_int : carry);
+    if (c->out[0]->dtype == DT_I32)
+        binary_bound(c, carry_int);
+    else
+        binary_bound(c, carry);
     binary_bound_scaling(c);
     fused_bound(c);
     return 0;

@@ -104,6 +104,7 @@ static int apply_time_weights(const struct cell *k, const struct ball_array *mem
         struct cell_rows to = { ball_from(&filtered, f), batch, filters };
         struct cell_matrix row = { 1, steps, .weights = ball_from(&time.weights, f * steps) };
         row.magnitude = time.magnitude ? time.magnitude + f * steps : NULL;
+        row.largest = time.largest;
         TRY(cell_product(k, &from, &row, steps, &to, w));
     }
     *ret_filtered = filtered;

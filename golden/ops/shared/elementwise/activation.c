@@ -29,14 +29,17 @@ int activation_check(const struct call *c, int role, struct why *w)
     return 0;
 }
 
-void activation_apply(const struct call *c, int role, double *y, size_t n)
+VECTOR_LOOP void activation_apply(const struct call *c, int role, double *restrict y, size_t n)
 {
     int32_t code = role == NO_ROLE ? ACTIVATION_NONE : call_int(c, role);
     struct activation_range r = activation_range(code);
+    const double lo = r.lo, hi = r.hi;
     if (code == ACTIVATION_NONE)
         return;
-    for (size_t i = 0; i < n; i++)
-        y[i] = y[i] < r.lo ? r.lo : y[i] > r.hi ? r.hi : y[i];
+    for (size_t i = 0; i < n; i++) {
+        double x = y[i] < lo ? lo : y[i];
+        y[i] = x > hi ? hi : x;
+    }
 }
 
 VECTOR_LOOP void activation_bound(const struct call *c, int role, const double *restrict y,
@@ -44,10 +47,11 @@ VECTOR_LOOP void activation_bound(const struct call *c, int role, const double *
 {
     int32_t code = role == NO_ROLE ? ACTIVATION_NONE : call_int(c, role);
     struct activation_range r = activation_range(code);
+    const double lo = r.lo, hi = r.hi;
     if (code == ACTIVATION_NONE)
         return;
     for (size_t i = 0; i < n; i++) {
-        double e = ey[i], most = bound_smaller(e, bound_larger(y[i] - r.lo, r.hi - y[i]));
+        double e = ey[i], most = bound_smaller(e, bound_larger(y[i] - lo, hi - y[i]));
         ey[i] = e == INFINITY ? INFINITY : most; /* y may then be NaN, which is not clamped */
     }
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "golden/exec/const_cache.h"
+#include "golden/math/vector_loop.h"
 #include "golden/ops/shared/elementwise/activation.h"
 
 struct cell_sequence cell_sequence_of(const struct tensor *input, bool time_major)
@@ -72,12 +73,31 @@ int cell_state(const struct cell *k, int role, size_t n, struct ball_array *ret_
 
 /* --- products */
 
+/* Magnitudes are ordered as their bits are; NaN, whose bits are larger than those of infinity, is
+ * left out. */
+VECTOR_LOOP static double largest_of(const double *x, size_t n)
+{
+    int64_t most = 0, infinity = (int64_t) 0x7ff << 52;
+    double largest;
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bits &= INT64_MAX;
+        bits = bits > infinity ? 0 : bits;
+        most = bits > most ? bits : most;
+    }
+    memcpy(&largest, &most, sizeof largest);
+    return largest;
+}
+
 int cell_matrix_measure(const struct cell *k, struct cell_matrix *m, struct why *w)
 {
     if (k->unit == 0)
         return 0;
     if (!(m->magnitude = doubles(k, m->n * m->k, w)))
         return -1;
+    m->largest = largest_of(m->weights.x, m->n * m->k);
     for (size_t i = 0; i < m->n * m->k; i++)
         m->magnitude[i] = fabs(m->weights.x[i]);
     return 0;
@@ -134,7 +154,9 @@ int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_ma
         TRY(pack_weights(k, role, reused, false, &m, &m.packed, w));
         if (k->unit > 0)
             TRY(pack_weights(k, role, reused, true, &m, &m.packed_magnitude, w));
-        if (!m.packed_magnitude)
+        if (m.packed_magnitude)
+            m.largest = largest_of(m.weights.x, m.n * m.k);
+        else
             TRY(cell_matrix_measure(k, &m, w));
     }
     *ret_matrix = m;
@@ -193,22 +215,13 @@ static int add_errors(const struct cell *k, const struct cell_rows *from,
     return 0;
 }
 
-static double largest_of(const double *x, size_t n)
-{
-    double largest = 0;
-
-    for (size_t i = 0; i < n; i++)
-        largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
-    return largest;
-}
-
 /* Partial sums of floats beyond the largest number may be infinite although the sum is not: the
  * error of such a sum is infinite.  Before the product is added. */
 static void check_partial_sums(const struct cell *k, const struct cell_rows *from,
                                const struct cell_matrix *m, const struct cell_rows *to)
 {
     double largest = bound_largest(k->unit);
-    double weights = k->c->arg[0]->scale == 0 ? largest_of(m->weights.x, m->n * m->k) : 0;
+    double weights = k->c->arg[0]->scale == 0 ? m->largest : 0;
 
     for (size_t i = 0; i < from->n && weights > 0; i++) {
         const double *row = from->at.x + i * from->stride;

@@ -48,13 +48,15 @@ struct cell_matrix {
     size_t n, k;
     struct ball_array weights;
     double *magnitude; /* |weights|, if bounds are computed and they are not packed */
+    double largest;    /* of the numbers |weights|, or more; if bounds are computed */
     const struct matmul_packed *packed; /* NULL: matmul() packs the weights itself */
     const struct matmul_packed *packed_magnitude;
 };
 /* reused: several products will use it, so that packing pays off. */
 int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_matrix *ret_matrix,
                      struct why *w);
-/* Fills magnitude, if bounds are computed, for a matrix whose weights are not an operand. */
+/* Fills magnitude and largest, if bounds are computed, for a matrix whose weights are not an
+ * operand. */
 int cell_matrix_measure(const struct cell *k, struct cell_matrix *m, struct why *w);
 
 /* Rows of an array, `stride` numbers apart. */
