@@ -13,6 +13,7 @@
 #include "harness/campaigns/sharded_folder.h"
 #include "harness/campaigns/sharded_keys.h"
 #include "harness/check/buffer.h"
+#include "harness/check/json_value.h"
 #include "harness/store/merge.h"
 #include "reports/database.h"
 
@@ -139,6 +140,16 @@ static const char replay_sql[] =
     "FROM all_verdicts a WHERE run = (SELECT max(run) FROM runs) "
     "ORDER BY conforming, was IS NULL OR NOT was, name, uri";
 
+static void keep_failure(sqlite3_stmt *row, bool anew, json_t *failures)
+{
+    static const char *const key[] = { "case", "target", "verdict" };
+    json_t *j = json_object();
+    for (int i = 0; i < COUNT(key); i++)
+        json_object_set_new(j, key[i], json_value_text((const char *) sqlite3_column_text(row, i)));
+    json_object_set_new(j, "anew", json_boolean(anew));
+    json_array_append_new(failures, j);
+}
+
 static void take_verdict(sqlite3_stmt *row, struct corpus_counts *n)
 {
     enum { MOST_SHOWN = 20 };
@@ -150,7 +161,10 @@ static void take_verdict(sqlite3_stmt *row, struct corpus_counts *n)
     if (conforms)
         return;
     n->anew += conformed;
-    if (n->failing++ >= MOST_SHOWN)
+    n->failing++;
+    if (n->failures)
+        keep_failure(row, conformed, n->failures);
+    if (n->failures || n->failing > MOST_SHOWN)
         return;
     printf("%s  ", conformed ? "fails anew " : "still fails");
     for (int i = 2; i >= 0; i--) {
@@ -174,26 +188,24 @@ static int read_replay(const char *all, struct corpus_counts *n, struct why *w)
     return failed;
 }
 
-int sharded_corpus_replay(const struct sharded_plan *p, struct corpus_counts *ret_counts,
-                          struct why *w)
+int sharded_corpus_replay(const struct sharded_plan *p, struct corpus_counts *n, struct why *w)
 {
     char db[PATH_MAX], all[PATH_MAX];
-    struct corpus_counts n = { 0 };
     sharded_folder_path(p, "corpus.db", db);
     snprintf(all, sizeof all, "%s/replays.db", p->corpus);
-    *ret_counts = n;
     if (access(db, F_OK) < 0) {
         if (!has_buckets(p->corpus))
             return 0;
         TRY(run_corpus(p, db, w));
     }
     TRY(keep_replay(db, all, w));
-    TRY(read_replay(all, &n, w));
+    TRY(read_replay(all, n, w));
+    if (n->failures)
+        return 0;
     printf("corpus: %llu verdicts on known failures: %llu do not conform, %llu of them anew; %llu "
            "are mended\n",
-           (unsigned long long) n.n, (unsigned long long) n.failing, (unsigned long long) n.anew,
-           (unsigned long long) n.mended);
+           (unsigned long long) n->n, (unsigned long long) n->failing, (unsigned long long) n->anew,
+           (unsigned long long) n->mended);
     fflush(stdout);
-    *ret_counts = n;
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "harness/campaigns/sharded_folder.h"
 #include "harness/check/buffer.h"
+#include "harness/check/json_value.h"
 #include "harness/check/verdict.h"
 #include "reports/database.h"
 
@@ -97,6 +98,29 @@ static bool take_sample(const struct sharded_plan *p, struct estimate_sample *re
     return good;
 }
 
+struct sharded_estimate sharded_estimate_make(const struct sharded_plan *p, uint64_t n)
+{
+    struct sharded_estimate e = { 0 };
+    struct estimate_sample s = { 0 };
+    if (!p->n_cases)
+        snprintf(e.why_not, sizeof e.why_not, "halcyon %s counts its cases when it loads them",
+                 p->command->name);
+    else if (!take_sample(p, &s))
+        snprintf(e.why_not, sizeof e.why_not, "no case ended within a second here");
+    if (*e.why_not)
+        return e;
+    const double cases = (double) p->n_cases / (double) p->n_shards * (double) n;
+    e.sample = s.cases;
+    e.per_second = s.cases / s.seconds;
+    e.core_seconds = cases / e.per_second;
+    e.jobs = (double) (p->jobs < n ? p->jobs : n ? n : 1);
+    e.seconds = e.core_seconds / e.jobs;
+    e.bytes = p->summary ? s.bytes * (double) n : s.bytes / s.cases * cases;
+    return e;
+}
+
+/* ---- output */
+
 static void print_size(double bytes, FILE *to)
 {
     static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
@@ -106,29 +130,32 @@ static void print_size(double bytes, FILE *to)
     fprintf(to, "%.3g %s", bytes, units[i]);
 }
 
-void sharded_estimate_print(const struct sharded_plan *p, uint64_t n, FILE *to)
+void sharded_estimate_print(const struct sharded_estimate *e, FILE *to)
 {
-    struct estimate_sample s = { 0 };
     char time[32];
     fputs("estimate  ", to);
-    if (!p->n_cases) {
-        fprintf(to, "not known: halcyon %s counts its cases when it loads them\n",
-                p->command->name);
+    if (*e->why_not) {
+        fprintf(to, "not known: %s\n", e->why_not);
         return;
     }
-    if (!take_sample(p, &s)) {
-        fputs("not known: no case ended within a second here\n", to);
-        return;
-    }
-    const double cases = (double) p->n_cases / (double) p->n_shards * (double) n,
-                 seconds = cases * s.seconds / s.cases,
-                 jobs = (double) (p->jobs < n ? p->jobs
-                                  : n         ? n
-                                              : 1);
-    fprintf(to, "%.0f cases a second in one process here (%.0f cases): ", s.cases / s.seconds,
-            s.cases);
-    fprintf(to, "%s of one core, ", text_duration(seconds, time));
-    fprintf(to, "%s with %.0f at a time; ", text_duration(seconds / jobs, time), jobs);
-    print_size(p->summary ? s.bytes * (double) n : s.bytes / s.cases * cases, to);
+    fprintf(to, "%.0f cases a second in one process here (%.0f cases): ", e->per_second, e->sample);
+    fprintf(to, "%s of one core, ", text_duration(e->core_seconds, time));
+    fprintf(to, "%s with %.0f at a time; ", text_duration(e->seconds, time), e->jobs);
+    print_size(e->bytes, to);
     fputs(" of databases\n", to);
+}
+
+json_t *sharded_estimate_json(const struct sharded_estimate *e)
+{
+    json_t *j = json_object();
+    if (*e->why_not) {
+        json_object_set_new(j, "not_known", json_string(e->why_not));
+        return j;
+    }
+    json_object_set_new(j, "sample", json_value_number(e->sample));
+    json_object_set_new(j, "cases_per_second", json_value_number(e->per_second));
+    json_object_set_new(j, "core_seconds", json_value_number(e->core_seconds));
+    json_object_set_new(j, "seconds", json_value_number(e->seconds));
+    json_object_set_new(j, "bytes", json_value_number(e->bytes));
+    return j;
 }

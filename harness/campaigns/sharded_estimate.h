@@ -6,8 +6,16 @@
 
 #include "harness/campaigns/sharded_plan.h"
 
-/* Prints the processor time, the time with the plan's jobs and the size of the databases of n
- * shards, or why they are not known.  Takes less than two seconds. */
-void sharded_estimate_print(const struct sharded_plan *p, uint64_t n, FILE *to);
+struct sharded_estimate {
+    char why_not[120];            /* why the rest is not known; "": it is */
+    double sample, per_second;    /* cases that were run here, in one process */
+    double core_seconds, seconds; /* of the processor; with the plan's jobs */
+    double jobs, bytes;           /* at a time; of the databases */
+};
+/* Of n shards.  Takes less than two seconds. */
+struct sharded_estimate sharded_estimate_make(const struct sharded_plan *p, uint64_t n);
+
+void sharded_estimate_print(const struct sharded_estimate *e, FILE *to);
+json_t *sharded_estimate_json(const struct sharded_estimate *e);
 
 #endif

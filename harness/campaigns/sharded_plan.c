@@ -164,17 +164,18 @@ static size_t most_words(const struct sharded_plan *p)
 }
 
 /* What depends on several options: targets that are given twice, options that exclude each other.
- */
-static int check_words(const struct sharded_plan *p, const struct words *words, struct why *w)
+ * Keeps them. */
+static int check_words(struct sharded_plan *p, const struct words *words, struct why *w)
 {
-    struct options o;
     char **argv = arena_alloc(p->arena, words->n + 1, sizeof *argv);
-    if (!argv)
+    p->options = arena_alloc(p->arena, 1, sizeof *p->options);
+    if (!argv || !p->options)
         return why_no_memory(w);
     for (uint32_t i = 0; i < words->n; i++)
         argv[i] = (char *) (uintptr_t) words->word[i];
-    return options_parse(p->command, (int) words->n, argv, &o, w) < 0 ? why_prefix(w, "%s", p->file)
-                                                                      : 0;
+    return options_parse(p->command, (int) words->n, argv, p->options, w) < 0
+               ? why_prefix(w, "%s", p->file)
+               : 0;
 }
 
 static int make_words(struct sharded_plan *p, struct why *w)
@@ -363,6 +364,20 @@ static int choose_folders(struct sharded_plan *p, struct why *w)
     return 0;
 }
 
+/* Shards run in the folder of the file, and the campaign holds their sum against the same files. */
+static int find_baselines(struct sharded_plan *p, struct why *w)
+{
+    const uint32_t n = p->options->n_baselines;
+    const char **path = arena_alloc(p->arena, n + 1, sizeof *path);
+    if (!path)
+        return why_no_memory(w);
+    for (uint32_t i = 0; i < n; i++)
+        if (!(path[i] = absolute(p, p->options->baseline[i])))
+            return why_no_memory(w);
+    p->baseline = path;
+    return 0;
+}
+
 static int set_identity(struct sharded_plan *p, struct why *w)
 {
     static const char *const keys[] = { "targets", "paths", "options" };
@@ -408,6 +423,7 @@ static int read_plan(struct sharded_plan *p, struct why *w)
     TRY(choose_engine(p, w));
     TRY(choose_program(p, w));
     TRY(choose_folders(p, w));
+    TRY(find_baselines(p, w));
     TRY(set_identity(p, w));
     return check_script(p, w);
 }

@@ -21,7 +21,9 @@ struct sharded_plan {
     const struct command *command; /* random, conform or run */
     const char *const *word; /* the command line of a shard up to --shard, without the program */
     uint32_t n_words;
-    uint64_t n_cases; /* 0: not known before files or rules are loaded */
+    struct options *options;     /* that command line, parsed */
+    const char *const *baseline; /* absolute: options.baseline */
+    uint64_t n_cases;            /* 0: not known before files or rules are loaded */
     uint64_t n_shards;
     bool summary;
     json_t *identity; /* all of it, and the version of Halcyon */

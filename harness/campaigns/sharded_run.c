@@ -210,3 +210,14 @@ void sharded_print_missing(struct sharded_state *s)
         fprintf(stderr, "  and %llu more; %s/logs has what they printed\n",
                 (unsigned long long) (p->n_shards - s->set.n_done - shown), p->output);
 }
+
+int sharded_missing_status(const struct sharded_state *s)
+{
+    for (uint64_t i = 1; i <= s->plan->n_shards; i++) {
+        const struct attempt a =
+            s->set.done[i] ? (struct attempt){ 0 } : sharded_folder_attempt(s->plan, i);
+        if (!s->set.done[i] && (a.state != ATTEMPT_FAILED || a.status != EXIT_USAGE))
+            return EXIT_OURS;
+    }
+    return EXIT_USAGE;
+}

@@ -22,5 +22,7 @@ int sharded_run(struct sharded_state *s, const volatile sig_atomic_t *stop,
 
 /* Prints the shards that are missing to stderr, with how their last attempts ended. */
 void sharded_print_missing(struct sharded_state *s);
+/* EXIT_USAGE if all of them ended so, which no further attempt changes; else EXIT_OURS. */
+int sharded_missing_status(const struct sharded_state *s);
 
 #endif

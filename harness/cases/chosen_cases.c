@@ -259,9 +259,8 @@ int chosen_cases_begin(struct chosen_cases *c, const struct options *o, struct w
     return o->failed ? repeat_run(c, w) : 0;
 }
 
-bool chosen_cases_are_part(const struct chosen_cases *c)
+bool options_choose_part(const struct options *o)
 {
-    const struct options *o = &c->options;
     return o->only.n || o->lists.n || o->exclude.n || o->failed || o->n_suites ||
            (o->version && !strcmp(o->command, "conform")); /* other commands run every case */
 }
@@ -271,7 +270,7 @@ int chosen_cases_select(struct chosen_cases *c, struct cases *cases, const char 
 {
     const struct options *o = &c->options;
     uint64_t missing, n = case_choice_count(c->choice, CHOICE_FAILED, &missing);
-    if (!chosen_cases_are_part(c))
+    if (!options_choose_part(o))
         return 0;
     TRY(cases_select(cases, case_choice_takes, c->choice, w));
     char near[NEAREST_CASE_TEXT] = "";

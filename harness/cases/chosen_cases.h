@@ -29,7 +29,7 @@ int chosen_cases_check_from(struct chosen_cases *c, const struct cases *cases, s
 int chosen_cases_select(struct chosen_cases *c, struct cases *cases, const char *hint,
                         struct why *w);
 /* Whether the options leave out cases. */
-bool chosen_cases_are_part(const struct chosen_cases *c);
+bool options_choose_part(const struct options *o);
 void chosen_cases_done(struct chosen_cases *c);
 
 /* Adds the choice to the JSON object that identifies a campaign, and to its command line. */

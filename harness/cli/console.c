@@ -260,7 +260,7 @@ void console_verdict(struct console *c, const char *name, const char *target,
 
 /* ---- the end */
 
-static json_t *unloaded_json(const struct cases *c)
+struct json_t *console_unloaded_json(const struct cases *c)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < c->n_unloaded; i++) {
@@ -340,7 +340,7 @@ static void summary_json(const struct summary *s, const struct totals *all)
     if (s->n_notes)
         json_object_set(o, "notes", notes);
     if (s->cases->arena) /* read from files */
-        json_object_set_new(o, "unloaded", unloaded_json(s->cases));
+        json_object_set_new(o, "unloaded", console_unloaded_json(s->cases));
     json_decref(notes);
     if (s->key) {
         set_text(o, "key", s->key);

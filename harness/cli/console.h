@@ -95,6 +95,8 @@ struct summary {
 /* Prints the files of c that could not be loaded, each with its place and the reason; nothing if
  * there are none. */
 void console_unloaded(const struct cases *c, FILE *to);
+/* The same as a JSON array. */
+struct json_t *console_unloaded_json(const struct cases *c);
 /* The exit status: `status`, or EXIT_USAGE if there are such files, unless --skip-bad is given. */
 int unloaded_status(const struct options *o, const struct cases *c, int status);
 /* Prints the totals, or the last JSON line. */

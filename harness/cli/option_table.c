@@ -359,7 +359,8 @@ const struct option_row option_table[] = {
       .value = VALUE_FILE },
     { "json", 0, NULL,
       CMD_JUDGING | CMD_CONFORM | CMD_DEVICES | CMD_SELFTEST | CMD_OPS | CMD_LEVELS | CMD_BASELINE |
-          CMD_DIFF | CMD_COVERAGE | CMD_PLAN | CMD_DB | CMD_BENCH | CMD_CALIBRATE,
+          CMD_DIFF | CMD_COVERAGE | CMD_PLAN | CMD_DB | CMD_BENCH | CMD_CALIBRATE |
+          CMD_CAMPAIGN_FILE,
       "print JSON on stdout, one object per line", MEMBER(json) },
     { "json", 0, NULL, CMD_TRACE, "print JSON on stdout, one array", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING | CMD_CONFORM | CMD_BENCH, "print only the summary",

@@ -322,13 +322,20 @@ static int add_unsupported(const struct unsupported_row *u, void *user, struct w
     return b->bucket && b->first ? 0 : why_no_memory(w);
 }
 
+/* Whether a note is what an earlier process, which had the verdicts, found against baselines. */
+static bool is_finding(const struct target_note *n)
+{
+    return !strncmp(n->text, FINDING_NOTE, strlen(FINDING_NOTE));
+}
+
 /* The exit status of what was run. */
 static int status_of(struct campaign *c)
 {
+    bool found = expectations_fail(c->expectations);
+    for (uint32_t i = 0; i < c->n_notes; i++)
+        found |= is_finding(&c->note[i]);
     return unloaded_status(c->options, c->cases,
-                           campaign_failures(c) || expectations_fail(c->expectations)
-                               ? EXIT_NOT_CONFORMING
-                               : EXIT_CONFORMING);
+                           campaign_failures(c) || found ? EXIT_NOT_CONFORMING : EXIT_CONFORMING);
 }
 
 static void take_total(uint32_t target, enum verdict v, uint64_t n, uint64_t checked, void *user)
@@ -338,6 +345,29 @@ static void take_total(uint32_t target, enum verdict v, uint64_t n, uint64_t che
         return;
     c->totals[target].n[v] += n;
     c->totals[target].compared += checked;
+}
+
+static int add_note(uint32_t target, const char *text, void *user, struct why *w)
+{
+    struct campaign *c = user;
+    return results_add_note(c->results, target, text, w);
+}
+
+/* Of a database that can only be read. */
+static int keep_finding(uint32_t target, const char *text, void *user, struct why *w)
+{
+    struct campaign *c = user;
+    struct target_note *note = realloc(c->note, (c->n_notes + 1) * sizeof *note);
+    struct target_note n = { target, (char *) (uintptr_t) text };
+    if (!note)
+        return why_no_memory(w);
+    c->note = note;
+    if (!is_finding(&n))
+        return 0;
+    if (!(n.text = strdup(text)))
+        return why_no_memory(w);
+    note[c->n_notes++] = n;
+    return 0;
 }
 
 int campaign_show_recorded(struct campaign *c, const struct chosen_cases *chosen, struct why *w)
@@ -350,7 +380,9 @@ int campaign_show_recorded(struct campaign *c, const struct chosen_cases *chosen
     fprintf(stderr, "halcyon %s: %s: is complete, with the key %s; nothing is run\n", o->command,
             o->db, c->key.key);
     TRY(results_each_total(c->results, take_total, c, w));
-    if (!o->summary) /* else its verdicts were held against them when it was made */
+    if (o->summary) /* its verdicts were held against them when it was made */
+        TRY(results_each_note(c->results, keep_finding, c, w));
+    else
         TRY(expectations_check(c->expectations, c->results, &filter, true, w));
     print_summary(c, chosen, NULL, NULL);
     TRY(export_write(c->results, o, filter.run, NULL, w));
@@ -395,11 +427,13 @@ int campaign_end_record(struct campaign *c, const struct chosen_cases *chosen,
     if (c->end == CAMPAIGN_COMPLETE)
         TRY(results_finish_run(c->results, console_now() - o->begun, w));
     struct recorded_filter filter = { .run = run };
-    bool partial = c->end != CAMPAIGN_COMPLETE || o->n_shards > 1 || chosen_cases_are_part(chosen);
+    bool partial = c->end != CAMPAIGN_COMPLETE || o->n_shards > 1 || options_choose_part(o);
     TRY(expectations_check(c->expectations, c->results, &filter, partial, w));
     print_summary(c, chosen, print, user);
     char host[HOST_NAME_MAX + 1] = "";
     TRY(export_write(c->results, o, run, gethostname(host, sizeof host - 1) == 0 ? host : NULL, w));
+    if (c->end == CAMPAIGN_COMPLETE && o->summary)
+        TRY(expectations_each_note(c->expectations, add_note, c, w));
     if (c->end == CAMPAIGN_COMPLETE && o->summary)
         TRY(results_summarise(c->results, o->keep, SUMMARY_LISTED, w));
     if (c->end == CAMPAIGN_COMPLETE && o->atomic)

@@ -9,10 +9,14 @@
 #include "golden/base/text_escape.h"
 #include "harness/campaigns/sharded_corpus.h"
 #include "harness/campaigns/sharded_estimate.h"
-#include "harness/campaigns/sharded_run.h"
+#include "harness/campaigns/sharded_result.h"
+#include "harness/cases/chosen_cases.h"
 #include "harness/check/buffer.h"
+#include "harness/check/json_value.h"
+#include "harness/cli/console.h"
 #include "harness/commands/campaign_record.h"
 #include "harness/commands/commands.h"
+#include "harness/policy/expectations.h"
 #include "harness/store/merge.h"
 #include "reports/reports.h"
 
@@ -34,10 +38,9 @@ static void print_shards(const struct sharded_plan *p, bool all)
     }
 }
 
-static int dry_run(const struct options *o, const struct sharded_plan *p, struct why *w)
+static void print_plan(const struct options *o, const struct sharded_plan *p, uint64_t n_done)
 {
-    struct sharded_state s;
-    TRY(sharded_state_begin(p, true, &s, w));
+    const struct sharded_estimate e = sharded_estimate_make(p, p->n_shards - n_done);
     printf("campaign  halcyon %s, ", p->command->name);
     if (p->n_cases)
         printf("%llu cases in %llu shards of %llu\n", (unsigned long long) p->n_cases,
@@ -49,14 +52,60 @@ static int dry_run(const struct options *o, const struct sharded_plan *p, struct
            (unsigned long long) p->jobs, (unsigned long long) p->seconds,
            (unsigned long long) p->retries + 1);
     printf("folder    %s: %llu shards are done, %llu are missing\n", p->output,
-           (unsigned long long) s.set.n_done, (unsigned long long) (p->n_shards - s.set.n_done));
-    sharded_estimate_print(p, p->n_shards - s.set.n_done, stdout);
+           (unsigned long long) n_done, (unsigned long long) (p->n_shards - n_done));
+    sharded_estimate_print(&e, stdout);
     print_shards(p, o->verbosity > 0);
+}
+
+static json_t *plan_json(const struct sharded_plan *p, uint64_t n_done)
+{
+    const struct sharded_estimate e = sharded_estimate_make(p, p->n_shards - n_done);
+    struct buffer first = { 0 };
+    json_t *j = json_object(), *line = json_object();
+    sharded_plan_put_command(p, 1, &first);
+    json_object_set_new(j, "command", json_string(p->command->name));
+    if (p->n_cases)
+        json_object_set_new(j, "cases", json_integer((json_int_t) p->n_cases));
+    json_object_set_new(j, "shards", json_integer((json_int_t) p->n_shards));
+    json_object_set_new(j, "done", json_integer((json_int_t) n_done));
+    json_object_set_new(j, "engine", json_value_text(p->engine));
+    json_object_set_new(j, "jobs", json_integer((json_int_t) p->jobs));
+    json_object_set_new(j, "shard_seconds", json_integer((json_int_t) p->seconds));
+    json_object_set_new(j, "attempts", json_integer((json_int_t) p->retries + 1));
+    json_object_set_new(j, "output", json_value_text(p->output));
+    json_object_set_new(j, "first", json_value_text(buffer_text(&first)));
+    json_object_set_new(j, "estimate", sharded_estimate_json(&e));
+    json_object_set_new(line, "plan", j);
+    buffer_done(&first);
+    return line;
+}
+
+static int dry_run(const struct options *o, const struct sharded_plan *p, struct why *w)
+{
+    struct sharded_state s;
+    TRY(sharded_state_begin(p, true, &s, w));
+    if (o->json)
+        console_json_line(plan_json(p, s.set.n_done));
+    else
+        print_plan(o, p, s.set.n_done);
     sharded_state_done(&s);
     return EXIT_CONFORMING;
 }
 
 /* ---- the result */
+
+/* With what a reader that was killed has left beside it. */
+static int remove_database(const char *path, struct why *w)
+{
+    static const char *const beside[] = { "-wal", "-shm", "" };
+    char name[PATH_MAX + 8];
+    for (int i = 0; i < COUNT(beside); i++) {
+        snprintf(name, sizeof name, "%s%s", path, beside[i]);
+        if (unlink(name) < 0 && errno != ENOENT)
+            return why_file(w, name, errno);
+    }
+    return 0;
+}
 
 static int merge_shards(const struct sharded_state *s, const char *out, struct why *w)
 {
@@ -73,8 +122,8 @@ static int merge_shards(const struct sharded_state *s, const char *out, struct w
         path[n] = text + n * size;
         snprintf(text + n++ * size, size, "%s/shards/%llu.db", p->output, (unsigned long long) i);
     }
-    if (!failed && unlink(out) < 0 && errno != ENOENT)
-        failed = why_file(w, out, errno);
+    if (!failed)
+        failed = remove_database(out, w);
     if (!failed)
         failed = results_merge(path, n, out, &counts, w);
     if (!failed)
@@ -84,19 +133,18 @@ static int merge_shards(const struct sharded_state *s, const char *out, struct w
     return failed;
 }
 
-static const char *const ended[] = {
-    [SHARDED_COMPLETE] = "complete",
-    [SHARDED_MISSING] = "incomplete",
-    [SHARDED_TIME] = "ended by stop.for",
-    [SHARDED_BUCKETS] = "ended by stop.max_buckets",
-    [SHARDED_COVERAGE] = "ended by stop.coverage",
-    [SHARDED_INTERRUPTED] = "interrupted",
-};
+/* "complete", "ended by stop.for" */
+static void put_end(enum sharded_end end, FILE *to)
+{
+    const bool stopped = end != SHARDED_COMPLETE && end != SHARDED_MISSING;
+    fprintf(to, "%s%s: ", stopped ? "ended by " : "", sharded_end_name[end]);
+}
 
 static void print_end(const struct sharded_state *s, enum sharded_end end, const char *merged)
 {
-    printf("%s: %llu of %llu shards, %llu cases, %llu verdicts not conforming in %zu buckets\n",
-           ended[end], (unsigned long long) s->set.n_done, (unsigned long long) s->plan->n_shards,
+    put_end(end, stdout);
+    printf("%llu of %llu shards, %llu cases, %llu verdicts not conforming in %zu buckets\n",
+           (unsigned long long) s->set.n_done, (unsigned long long) s->plan->n_shards,
            (unsigned long long) s->n_cases, (unsigned long long) s->n_failures,
            json_object_size(s->buckets));
     text_put(stdout, TEXT_TERMINAL, merged, 0);
@@ -105,53 +153,119 @@ static void print_end(const struct sharded_state *s, enum sharded_end end, const
     puts("/report/index.html");
 }
 
-static int write_result(struct sharded_state *s, enum sharded_end end,
-                        const struct corpus_counts *known, struct why *w)
+/* What was found against baselines when there were verdicts: of shards that are summaries. */
+static void print_findings(const json_t *findings)
 {
-    char merged[PATH_MAX], report[PATH_MAX];
-    TRY(sharded_state_update(s, 1e9, w));
-    if (end == SHARDED_MISSING)
-        fprintf(stderr, "halcyon campaign: %llu shards are missing:\n",
-                (unsigned long long) (s->plan->n_shards - s->set.n_done));
-    if (end == SHARDED_MISSING)
-        sharded_print_missing(s);
-    if (!s->set.n_done) {
-        fprintf(stderr, "halcyon campaign: %s: no shard is done\n", ended[end]);
-        return EXIT_OURS;
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        text_put(stdout, TEXT_TERMINAL, json_string_value(json_array_get(findings, i)), 0);
+        putchar('\n');
     }
-    sharded_folder_path(s->plan, "merged.db", merged);
-    sharded_folder_path(s->plan, "report", report);
-    TRY(merge_shards(s, merged, w));
+}
+
+/* Holds the verdicts of all shards against the baselines: what shows only in the whole, too. */
+static int hold(const struct sharded_plan *p, const char *merged, enum sharded_end end,
+                struct expectations *x, struct why *w)
+{
+    const struct recorded_filter all = { 0 };
+    struct results *r;
+    if (!x || p->summary)
+        return 0;
+    TRY(results_open(merged, RESULTS_READ, &r, w));
+    int failed = expectations_check(x, r, &all,
+                                    end != SHARDED_COMPLETE || options_choose_part(p->options), w);
+    results_close(r);
+    return failed;
+}
+
+/* As the command without shards would end. */
+static int status_of(const struct sharded_state *s, const struct sharded_result *r,
+                     const struct expectations *x)
+{
+    if (r->end == SHARDED_MISSING)
+        return sharded_missing_status(s);
+    const bool good = !s->n_failures && !r->known.failing && !json_array_size(r->findings) &&
+                      !expectations_fail(x);
+    return unloaded_status(s->plan->options, &r->files,
+                           good ? EXIT_CONFORMING : EXIT_NOT_CONFORMING);
+}
+
+static int write_merged(struct sharded_state *s, struct sharded_result *r, struct expectations *x,
+                        bool json, struct why *w)
+{
+    const struct sharded_plan *p = s->plan;
+    char merged[PATH_MAX], report[PATH_MAX];
     struct why why;
-    if (s->plan->corpus && sharded_corpus_add(s->plan, merged, &why) < 0)
+    sharded_folder_path(p, "merged.db", merged);
+    sharded_folder_path(p, "report", report);
+    TRY(merge_shards(s, merged, w));
+    if (p->corpus && sharded_corpus_add(p, merged, &why) < 0)
         fprintf(stderr, "halcyon campaign: warning: nothing is added to the corpus: %s\n",
                 why.text);
     TRY(report_write_site(merged, report, w));
+    TRY(sharded_result_read(p, merged, r, w));
+    TRY(hold(p, merged, r->end, x, w));
+    if (json)
+        return 0;
     TRY(report_print_summary(merged, stdout, w));
-    print_end(s, end, merged);
-    return end == SHARDED_MISSING            ? EXIT_OURS
-           : s->n_failures || known->failing ? EXIT_NOT_CONFORMING
-                                             : EXIT_CONFORMING;
+    expectations_print(p->summary ? NULL : x, stdout, MOST_FINDINGS);
+    print_findings(r->findings);
+    print_end(s, r->end, merged);
+    return 0;
+}
+
+static int write_result(struct sharded_state *s, struct sharded_result *r, struct expectations *x,
+                        bool json, struct why *w)
+{
+    TRY(sharded_state_update(s, 1e9, w));
+    if (r->end == SHARDED_MISSING) {
+        fprintf(stderr, "halcyon campaign: %llu shards are missing:\n",
+                (unsigned long long) (s->plan->n_shards - s->set.n_done));
+        sharded_print_missing(s);
+    }
+    if (s->set.n_done) {
+        TRY(write_merged(s, r, x, json, w));
+        return status_of(s, r, x);
+    }
+    fputs("halcyon campaign: ", stderr);
+    put_end(r->end, stderr);
+    fputs("no shard is done\n", stderr);
+    return r->end == SHARDED_MISSING ? sharded_missing_status(s) : EXIT_OURS;
 }
 
 /* ---- the command */
 
-static int run_state(struct sharded_state *s, struct why *w)
+static int run_shards(struct sharded_state *s, struct sharded_result *r, struct expectations *x,
+                      bool json, struct why *w)
 {
     const volatile sig_atomic_t *stop = campaign_catch_signals();
-    struct corpus_counts known = { 0 };
-    enum sharded_end end;
+    if (json && !(r->known.failures = json_array()))
+        return why_no_memory(w);
     if (s->plan->corpus)
-        TRY(sharded_corpus_replay(s->plan, &known, w));
-    TRY(sharded_run(s, stop, &end, w));
-    if (end == SHARDED_INTERRUPTED) {
-        fprintf(stderr,
-                "halcyon campaign: interrupted with %llu of %llu shards done; the same command "
-                "continues\n",
-                (unsigned long long) s->set.n_done, (unsigned long long) s->plan->n_shards);
-        return 128 + (int) *stop;
-    }
-    return write_result(s, end, &known, w);
+        TRY(sharded_corpus_replay(s->plan, &r->known, w));
+    TRY(sharded_run(s, stop, &r->end, w));
+    if (r->end != SHARDED_INTERRUPTED)
+        return write_result(s, r, x, json, w);
+    fprintf(stderr,
+            "halcyon campaign: interrupted with %llu of %llu shards done; the same command "
+            "continues\n",
+            (unsigned long long) s->set.n_done, (unsigned long long) s->plan->n_shards);
+    return 128 + (int) *stop;
+}
+
+static int run_state(struct sharded_state *s, bool json, struct why *w)
+{
+    const struct sharded_plan *p = s->plan;
+    struct sharded_result r = { 0 };
+    struct expectations *x;
+    TRY(expectations_load(p->baseline, p->options->n_baselines, p->options->target,
+                          p->options->n_targets, p->n_cases > 0, &x, w));
+    int status = run_shards(s, &r, x, json, w);
+    if (status >= 0 && json)
+        console_json_line(
+            sharded_result_json(s, &r, r.targets && !p->summary ? expectations_json(x) : NULL));
+    sharded_result_done(&r);
+    expectations_free(x);
+    return status;
 }
 
 static int run_plan(const struct options *o, const struct sharded_plan *p, struct why *w)
@@ -166,7 +280,7 @@ static int run_plan(const struct options *o, const struct sharded_plan *p, struc
         if (s.n_begun && o->verbosity >= 0)
             fprintf(stderr, "halcyon campaign: continues: %llu of %llu shards are done\n",
                     (unsigned long long) s.n_begun, (unsigned long long) p->n_shards);
-        status = run_state(&s, w);
+        status = run_state(&s, o->json, w);
         sharded_state_done(&s);
     }
     sharded_folder_close(lock);

@@ -379,6 +379,40 @@ static void print_finding(const struct expectations *x, const struct finding *f,
     free(entry);
 }
 
+static int put_note(const struct finding *f,
+                    int (*each)(uint32_t target, const char *text, void *user, struct why *w),
+                    void *user, struct why *w)
+{
+    char *text = NULL, *entry = entry_text(f->entry);
+    int n = entry ? asprintf(&text, FINDING_NOTE "%s: %s%s%s%s%s; line %u: %s", f->baseline->path,
+                             finding_name[f->kind], f->name ? ": " : "", f->name ? f->name : "",
+                             *f->found ? ": " : "", f->found, f->entry->line, entry)
+                  : -1;
+    free(entry);
+    if (n < 0)
+        return why_no_memory(w);
+    int failed = each(f->target, text, user, w);
+    free(text);
+    return failed;
+}
+
+int expectations_each_note(const struct expectations *x,
+                           int (*each)(uint32_t target, const char *text, void *user,
+                                       struct why *w),
+                           void *user, struct why *w)
+{
+    for (uint32_t i = 0; x && i < x->n; i++) {
+        uint64_t n[FINDING_KINDS] = { 0 };
+        for (size_t k = 0; k < x->n_findings; k++) {
+            const struct finding *f = &x->finding[k];
+            if (f->baseline == x->held[i].baseline && finding_fails(f->kind) &&
+                n[f->kind]++ < MOST_FINDINGS)
+                TRY(put_note(f, each, user, w));
+        }
+    }
+    return 0;
+}
+
 void expectations_print(const struct expectations *x, FILE *to, uint64_t most)
 {
     for (uint32_t i = 0; x && i < x->n; i++) {

@@ -63,6 +63,15 @@ int expectations_check(struct expectations *x, struct results *r,
 
 /* Whether a finding makes the run not conforming. */
 bool expectations_fail(const struct expectations *x);
+/* What the note of a failing finding begins with, in the results of a run of which the verdicts are
+ * not kept (--summary). */
+#define FINDING_NOTE "baseline "
+/* Calls each() for findings that make the run not conforming, as notes about a target, the first
+ * MOST_FINDINGS of each kind and baseline. */
+int expectations_each_note(const struct expectations *x,
+                           int (*each)(uint32_t target, const char *text, void *user,
+                                       struct why *w),
+                           void *user, struct why *w);
 /* Prints totals and findings, at most `most` of each kind (0: all); nothing without baselines. */
 void expectations_print(const struct expectations *x, FILE *to, uint64_t most);
 /* The same as a JSON array; NULL without baselines. */

@@ -482,10 +482,12 @@ int site_create_tables(sqlite3 *db, const char *path, int64_t run, int version, 
 #define ROLES                                                                                      \
     "sum(failed), sum(suspect), sum(other), sum(passed), sum(undecided), sum(waived), "            \
     "sum(unsupported), sum(not_run), sum(checked), sum(ms)"
-/* The rows of unloaded_files that are shown: of runs of the same cases the newest one's. */
+/* The rows of unloaded_files that are shown: of runs of the same cases the newest one's; what all
+ * shards of a campaign have once. */
 #define SHOWN_FILES                                                                                \
-    "unloaded_files WHERE ?1 = run OR ?1 = 0 AND run IN "                                          \
-    "(SELECT max(run) FROM runs GROUP BY kind, options)"
+    "(SELECT max(run) AS run, min(ordinal) AS ordinal, file, why FROM unloaded_files "             \
+    "WHERE ?1 = run OR ?1 = 0 AND run IN (SELECT max(run) FROM runs GROUP BY kind, options) "      \
+    "GROUP BY file, why) f"
 /* Since when a verdict is recorded: the columns since, days until the newest run, runs; x: details,
  * ru: its run. */
 #define AGE                                                                                        \

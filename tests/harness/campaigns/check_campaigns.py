@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks campaigns of many shards: check_campaigns.py HALCYON WHAT [ARGUMENT].
 
-    commands       conform and run as shards
+    commands       conform and run as shards; --json; exit statuses of files and baselines
     rules          stop rules; the corpus of known failures
     local          how a campaign ends, continues, is locked, reports missing shards; the contract of engines
     kills N        kill -9 of the campaign, of its engine and of shards, N times, at random moments
@@ -227,6 +227,94 @@ def check_other_commands(halcyon, folder):
         assert digest(record(db)) == digest(record(os.path.join(folder, command, "merged.db"))), command
 
 
+def as_json(halcyon, path, status):
+    """The summary that --json prints, which is the whole of stdout."""
+    line, = run(halcyon, "campaign", path, "--json", status=(status,)).stdout.splitlines()
+    return json.loads(line)["summary"]
+
+
+def counts(path):
+    """Verdicts of the merged database, by target and verdict."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        return {row[:2]: row[2] for row in db.execute(
+            "SELECT uri, verdict, count(*) FROM verdicts JOIN targets USING (target) GROUP BY 1, 2")}
+
+
+def check_json(halcyon, folder):
+    """--json: counts as the database has them, shards that are missing, the stop rule, known failures."""
+    path = plan(folder, "json", options={"seed": 7, "ops": "1-4", "no-shrink": True})
+    done = run(halcyon, "campaign", path, "--dry-run", "--json", status=(0,))
+    found = json.loads(done.stdout)["plan"]
+    assert (found["cases"], found["shards"], found["done"], found["attempts"]) == (60, 6, 0, 3), found
+    summary = as_json(halcyon, path, 1)
+    expected = counts(os.path.join(folder, "json/merged.db"))
+    assert {(t["target"], v): n for t in summary["targets"] for v, n in t.items() if v != "target"} == expected, summary
+    assert summary["fail"] == summary["not_conforming"] == sum(b["verdicts"] for b in summary["buckets"]) > 0, summary
+    assert (summary["ended"], summary["shards"], summary["done"], summary["missing"]) == ("complete", 6, 6, []), summary
+    assert summary["merged"] == os.path.join(folder, "json/merged.db") and os.path.exists(summary["report"]), summary
+    broken = write_program(pathlib.Path(folder) / "broken-two", f"""
+case "$*" in *' 2/6 '*) echo bad memory; exit 3 ;; esac
+exec {halcyon} "$@" """)
+    summary = as_json(halcyon, plan(folder, "json-missing", engine={"program": broken}, limits={"retries": 0}), 3)
+    assert summary["ended"] == "incomplete" and summary["done"] == 5 and summary["cases"] == 50, summary
+    assert summary["missing"] == [{"shard": 2, "status": 3, "printed": "bad memory"}], summary
+    summary = as_json(halcyon, plan(folder, "json-stopped", cases=4000, shards=400, stop={"max_buckets": 1}, limits={"jobs": 1},
+                                    options={"ops": "1-2", "op": ["CONV_2D"]}), 1)
+    assert summary["ended"] == "stop.max_buckets" and len(summary["buckets"]) > 0, summary
+    assert summary["done"] + len(summary["missing"]) + summary["not_begun"] == 400 and summary["not_begun"] > 300, summary
+    useless = write_program(pathlib.Path(folder) / "no-driver", "echo no such driver; exit 2")
+    summary = as_json(halcyon, plan(folder, "json-useless", shards=2, engine={"program": useless}), 2)
+    assert summary["done"] == 0 and "merged" not in summary and len(summary["missing"]) == 2, summary
+
+
+def check_unloaded(halcyon, folder):
+    """Files that cannot be loaded: exit status 2 as of halcyon run, unless skip-bad is given."""
+    source, models = pathlib.Path(__file__).resolve().parents[3], pathlib.Path(folder) / "models"
+    models.mkdir()
+    shutil.copy(source / "tests/cli/data/add.mod.py", models)
+    shutil.copy(source / "tests/cli/data/broken.mod.py", models)
+    for name, more, status in (("unloaded", "", 2), ("skipped", "skip-bad = true\n", 0), ("sums", "", 2)):
+        path = pathlib.Path(folder) / f"{name}.toml"
+        path.write_text('command = "run"\ntargets = ["sim:cpu"]\npaths = ["models"]\nshards = 2\n'
+                        f"summary = {str(name == 'sums').lower()}\n[options]\n{more}")
+        done = run(halcyon, "campaign", path, status=(status,))
+        assert done.stdout.count("models/broken.mod.py:2: invalid syntax") == 1, done.stdout
+        files = as_json(halcyon, path, status)["unloaded"]
+        assert [file["file"] for file in files] == ["models/broken.mod.py"], files
+    run(halcyon, "run", "models", "-d", "sim:cpu", "-q", "--db", os.path.join(folder, "files.db"), status=(2,), cwd=folder)
+
+
+def check_baselines(halcyon, folder):
+    """What a run holds against a baseline decides the exit status of a campaign, too: also what no shard sees."""
+    wrong = TARGETS[1]
+    options = {"seed": 7, "ops": "1-4", "no-shrink": True, "no-probe": True, "baseline": "b.baseline"}
+    words = ["random", "-d", wrong, "--seed", 7, "--ops", "1-4", "--no-shrink", "--no-probe", "--count", 60, "-q"]
+    db = os.path.join(folder, "held.db")
+    run(halcyon, *words, "--db", db, status=(1,))
+    run(halcyon, "baseline", "--db", db, "-o", os.path.join(folder, "b.baseline"), status=(0,))
+    baseline = pathlib.Path(folder) / "b.baseline"
+    exact = baseline.read_text()
+    for name, text, status, whole in (
+            ("expected", exact, 0, True),
+            ("stale", exact + "fail random/v2/ops=1-4/s7/i1 reason=\"was wrong\"\n", 1, True),
+            ("changed", re.sub(r"op=\w+", "op=ABS", exact), 1, True),
+            ("glob", exact + "fail random/v2/ops=1-4/s7/i1? reason=\"were wrong\"\n", 1, False)):
+        baseline.write_text(text)
+        run(halcyon, *words, "--baseline", baseline, "--db", os.path.join(folder, f"held-{name}.db"), status=(status,))
+        for summary in (False, True):
+            file = plan(folder, f"held-{name}-{summary}", options=options, root={"summary": summary})
+            file.write_text(re.sub("targets = .*", f'targets = ["{wrong}"]', file.read_text()))
+            # Globs that match in several shards are not held against any of them, and summaries keep no verdicts.
+            expected = status if whole or not summary else 0
+            for _ in range(2):
+                found = as_json(halcyon, file, expected)
+                assert found["not_conforming"] == (1 if name == "changed" else 0), (name, found)
+                assert bool(found.get("findings")) == (summary and expected == 1), (name, found)
+    baseline.write_text("nonsense\n")
+    done = run(halcyon, "campaign", file, status=(2,))
+    assert "b.baseline" in done.stderr, done.stderr
+
+
 def check_stop_rules(halcyon, folder):
     """Each rule ends the campaign before its last shard, with the record of those that are done."""
     add = {"options": {"op": ["ADD"], "ops": "1-1", "types": "TENSOR_FLOAT32", "no-shrink": True},
@@ -271,6 +359,8 @@ def check_corpus(halcyon, folder):
                         root={"corpus": "corpus"})
             file.write_text(re.sub("targets = .*", f'targets = ["unix:{path}"]', file.read_text()))
             done = run(halcyon, "campaign", file, status=(status,))
+            known = as_json(halcyon, file, status)["corpus"]
+        assert known["failing"] == len(known["failures"]) >= known["anew"] and (known["anew"] > 0) == (name == "four"), known
         assert bool(words) == ("corpus:" in done.stdout) and re.search(words or "", done.stdout), (name, done.stdout)
         assert ("fails anew" in done.stdout) == (name == "four"), done.stdout
     assert list(pathlib.Path(folder, "corpus").glob("*/*.mod.py"))
@@ -463,6 +553,9 @@ def main():
             check_corpus(halcyon, folder)
         elif what == "commands":
             check_other_commands(halcyon, folder)
+            check_json(halcyon, folder)
+            check_unloaded(halcyon, folder)
+            check_baselines(halcyon, folder)
         elif what == "kills":
             check_engine(halcyon, folder, "local", numbers[0], generator)
         elif what == "equal":
