@@ -385,10 +385,11 @@ int bench_scores_make(struct bench_driver *d, const struct bench_data *data,
                       const struct bench_scores *reference, bool keep, unsigned jobs,
                       struct bench_scores *ret_scores, struct bench_end *ret_end, struct why *w)
 {
-    struct bench_scores s = { .data = data, .arena = arena_new(0) };
+    struct bench_scores s = { .data = data };
 
     if (data->entry->evaluator == EVALUATE_DETECTION)
         TRY(check_detections(data->model, w));
+    s.arena = arena_new(0);
     if (s.arena) {
         s.score = arena_alloc(s.arena, data->n_used, sizeof(*s.score));
         s.output = keep ? arena_alloc(s.arena, data->n_used, sizeof(*s.output)) : NULL;
