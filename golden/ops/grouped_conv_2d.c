@@ -61,7 +61,7 @@ static size_t terms(const struct call *c)
     return (size_t) c->letter['h'] * c->letter['w'] * c->letter['J'];
 }
 
-static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, NULL, terms, shape };
+static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, NULL, terms, shape, 1 };
 
 static int infer(struct call *c, struct why *w)
 {

@@ -132,7 +132,15 @@ static void cut_bin(const struct call *c, const struct cut *k, size_t samples, i
     }
 }
 
-/* y[C] = the mean over the bin of an image [H][W][C]; magnitude: of absolute values. */
+/* Whether pixel k may be a neighbour of a sample, be it with a weight of 0. */
+static bool bin_meets(const struct bin *b, size_t k)
+{
+    return b->share[k] > 0 || b->shift[k] > 0 || (k > 0 && b->shift[k - 1] > 0);
+}
+
+/* y[C] = the mean over the bin of an image [H][W][C]; magnitude: of absolute values, for bounds.
+ * A neighbour with weight 0 does not contribute to the mean.  Implementations may multiply it by 0,
+ * so that one that is infinite or NaN makes the magnitude NaN. */
 static void mean_of_bin(const struct call *c, const double *image, const struct bin *by,
                         const struct bin *bx, bool magnitude, double *y)
 {
@@ -144,7 +152,7 @@ static void mean_of_bin(const struct call *c, const double *image, const struct 
         for (size_t j = bx->lo; j <= bx->hi; j++) {
             const double *x = image + (i * width + j) * channels;
             double weight = by->weight[i] * bx->weight[j];
-            if (weight == 0)
+            if (weight == 0 && !(magnitude && bin_meets(by, i) && bin_meets(bx, j)))
                 continue;
             if (magnitude)
                 for (size_t k = 0; k < channels; k++)

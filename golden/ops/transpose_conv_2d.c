@@ -277,7 +277,7 @@ static size_t terms(const struct call *c)
            c->letter['I'];
 }
 
-static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, sum, terms };
+static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, sum, terms, NULL, 1 };
 
 static int eval(struct call *c, struct why *w)
 {

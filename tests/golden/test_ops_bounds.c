@@ -357,6 +357,28 @@ static const struct exact {
         { "S8[10]*0.5@-12: -10 -10 -10 -10 -10 -10 -10 -10 -10 -19", "I32[1]: 0", "INT32: 0" },
         "S8[1]*0.5@-12: -11" },
       { (0.5 + 0.15) / 2 } },
+    /* Of both channels the second tap is in padding in the second column. */
+    { { "an infinite weight in padding may be multiplied by 0",
+        "CONV_2D",
+        0,
+        { "F32[1,1,2,1]: 1 2", "F32[2,1,2,1]: 1 inf 0 0", "F32[2]: 0 0", "INT32: 1", "INT32: 1",
+          "INT32: 1", "INT32: 0" },
+        "F32[1,1,2,2]: inf 0 2 0" },
+      { INFINITY, 0, INFINITY, 0 } },
+    { { "an infinite weight of a depthwise convolution in padding",
+        "DEPTHWISE_CONV_2D",
+        0,
+        { "F32[1,1,2,1]: 1 2", "F32[1,1,2,2]: 1 0 inf 0", "F32[2]: 0 0", "INT32: 1", "INT32: 1",
+          "INT32: 1", "INT32: 2", "INT32: 0" },
+        "F32[1,1,2,2]: inf 0 2 0" },
+      { INFINITY, 0, INFINITY, 0 } },
+    { { "an infinite weight of a transposed convolution in padding",
+        "TRANSPOSE_CONV_2D",
+        1,
+        { "F32[1,1,1,1]: 1", "F32[2,1,2,1]: 1 inf 0 0", "F32[2]: 0 0", "INT32: 0", "INT32: 0",
+          "INT32: 0", "INT32: 0", "INT32: 1", "INT32: 1", "INT32: 0", "BOOL: 0" },
+        "F32[1,1,2,2]: 1 0 inf 0" },
+      { INFINITY, 0, INFINITY, 0 } },
 };
 
 /* The part of the bound for scaling y in single precision, (3 |y| + |y + zero point|) 2^-24. */
@@ -381,6 +403,50 @@ START_TEST(exact_operands)
         ck_assert_msg(b == want || fabs(b - want) < 1e-9, "%s: bound %zu is %g", e->c.name, i, b);
     }
     one_op_done(&run);
+}
+END_TEST
+
+/* Pixels 1, 20000.5 and 40000, the last of which is a mean of a sum that overflows in half
+ * precision: ROI_ALIGN with one sample for each box, x1 to x2. */
+static double bound_beside_overflow(const char *boxes)
+{
+    const struct exec_options options = { .bounds = true };
+    struct result result;
+    struct build b;
+    struct plan *plan;
+    struct why w = { 0 };
+
+    build_init(&b, 1);
+    struct tensor image = one_op_tensor(&b, "F16[1,1,4,1]: 1 1 40000 40000");
+    struct tensor rois = one_op_tensor(&b, boxes);
+    const uint32_t in = build_operand(&b, LIFE_INPUT, DT_F16, DIMS(1, 1, 4, 1)),
+                   box = build_operand(&b, LIFE_INPUT, DT_F16, DIMS(1, 4)),
+                   mean = build_operand(&b, LIFE_TEMPORARY, DT_F16, DIMS(1, 1, 3, 1)),
+                   out = build_operand(&b, LIFE_OUTPUT, DT_F16, DIMS(1, 1, 1, 1)),
+                   zero = build_int(&b, 0), one = build_int(&b, 1), two = build_int(&b, 2),
+                   batches = build_constant(&b, DT_I32, DIMS(1), (int32_t[]){ 0 }),
+                   stride =
+                       build_constant(&b, DT_FLOAT16, (struct shape){ 0 }, (uint16_t[]){ 0x3c00 }),
+                   nchw = build_constant(&b, DT_BOOL, (struct shape){ 0 }, (uint8_t[]){ 0 });
+    OPERATION(&b, "AVERAGE_POOL_2D", IDS(in, two, one, one, two, one, zero), IDS(mean));
+    OPERATION(&b, "ROI_ALIGN", IDS(mean, box, batches, one, one, stride, stride, one, one, nchw),
+              IDS(out));
+    struct tensor arg[] = { image, rois };
+    ck_assert_msg(plan_new(&b.model, &plan, &w) == 0, "%s", w.text);
+    ck_assert_msg(plan_run(plan, arg, &options, &result, &w) == 0, "%s", w.text);
+    const double bound = result.bound[0][0];
+    result_done(&result);
+    plan_free(plan);
+    build_done(&b);
+    return bound;
+}
+
+/* The sample at 0.5 is between pixels 0 and 1, that at 1 takes pixel 1 alone, with a weight of 0
+ * for pixel 2. */
+START_TEST(a_pixel_without_a_bound_has_weight_0)
+{
+    ck_assert(isfinite(bound_beside_overflow("F16[1,4]: 0 0 1 1")));
+    ck_assert(isinf(bound_beside_overflow("F16[1,4]: 0 0 2 1")));
 }
 END_TEST
 
@@ -516,6 +582,7 @@ Suite *ops_bounds_suite(void)
     tcase_add_loop_test(t, half_precision, 0, COUNT(samples));
     tcase_add_test(t, chain_of_operations);
     tcase_add_loop_test(t, exact_operands, 0, COUNT(exact));
+    tcase_add_test(t, a_pixel_without_a_bound_has_weight_0);
     tcase_add_test(t, a_power_that_overflows);
     tcase_add_test(t, uncertain_operands);
     tcase_add_loop_test(t, indexes_of_ties, 0, COUNT(selections));

@@ -157,27 +157,59 @@ double dot_rounding(const struct call *c, const struct dot *d)
     return is_quantised(c, d) ? 0 : bound_sum(c, d->terms(c) + 1, 1);
 }
 
-int dot_bias_error(struct call *c, const struct dot *d, double **ret_error, struct why *w)
+static void add_bias_error(struct call *c, const struct dot *d, const struct tensor *bias,
+                           double *error)
 {
     const struct tensor *input = c->in[d->input], *filter = c->in[d->filter];
-    const struct tensor *bias = d->bias == NO_ROLE ? NULL : c->in[d->bias];
     const double *eb = operand(c->ex, c, d->bias);
-    double rounding = dot_rounding(c, d);
-    size_t nc = channels(c);
-
-    if (!bias || !bias->data || (rounding == 0 && !eb))
-        return 0;
-    double *error = dot_scratch(c, nc, w);
-    if (!error)
-        return -1;
+    const double rounding = dot_rounding(c, d);
     /* Without a scale of its own, a bias is in units of the product. */
-    bool units = is_quantised(c, d) && bias->scale == 0;
-    for (size_t ch = 0; ch < nc; ch++) {
+    const bool units = is_quantised(c, d) && bias->scale == 0;
+
+    for (size_t ch = 0; ch < channels(c); ch++) {
         double step = units ? tensor_step(input, 0) * tensor_step(filter, (uint32_t) ch) : 1;
         error[ch] = rounding > 0 ? fabs(tensor_at(bias, ch)) * rounding : 0;
         if (eb)
             error[ch] += eb[ch] * step;
     }
+}
+
+/* The reference leaves out the taps that are in padding; implementations may multiply them by 0. */
+static void add_unbounded(struct call *c, const struct dot *d, double *error)
+{
+    const struct tensor *filter = c->in[d->filter];
+    const struct codec *codec = dtype_info[filter->dtype].codec;
+    const double *ew = operand(c->ex, c, d->filter);
+    const size_t n = tensor_count(filter), nc = channels(c);
+    double x[256];
+
+    for (size_t i = 0, k = 0; i < n; i += k) {
+        k = n - i < COUNT(x) ? n - i : COUNT(x);
+        codec->widen((const char *) filter->data + i * codec->size, k, 0, 1, x);
+        for (size_t j = 0; j < k; j++)
+            if (!isfinite(x[j]) || (ew && !isfinite(ew[i + j])))
+                error[d->padded == 1 ? (i + j) / (n / nc) : (i + j) % nc] = INFINITY;
+    }
+}
+
+int dot_channel_error(struct call *c, const struct dot *d, double **ret_error, struct why *w)
+{
+    const struct tensor *bias = d->bias == NO_ROLE ? NULL : c->in[d->bias];
+    const bool is_float = dot_rounding(c, d) > 0, padded = is_float && d->padded,
+               biased = bias && bias->data && (is_float || operand(c->ex, c, d->bias));
+    const size_t nc = channels(c);
+
+    if (!biased && !padded)
+        return 0;
+    double *error = dot_scratch(c, nc, w);
+    if (!error)
+        return -1;
+    for (size_t ch = 0; ch < nc; ch++)
+        error[ch] = 0;
+    if (biased)
+        add_bias_error(c, d, bias, error);
+    if (padded)
+        add_unbounded(c, d, error);
     *ret_error = error;
     return 0;
 }
@@ -207,7 +239,7 @@ int dot_bound(struct call *c, const struct dot *d, struct why *w)
 
     TRY(bound_of_input(c, d, dot_rounding(c, d), w));
     TRY(bound_of_filter(c, d, w));
-    TRY(dot_bias_error(c, d, &error, w));
+    TRY(dot_channel_error(c, d, &error, w));
     for (size_t i = 0; error && i < n; i += nc)
         for (size_t ch = 0; ch < nc; ch++)
             c->ey[0][i + ch] += error[ch];

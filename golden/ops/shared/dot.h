@@ -29,6 +29,9 @@ struct dot {
     size_t (*terms)(const struct call *c);
     /* Instead of sum(), where the sum is a convolution. */
     void (*window)(const struct call *c, struct dot_window *ret);
+    /* 1 + the filter's dimension of output channels, where windows may extend into padding; else 0
+     */
+    uint32_t padded;
 };
 
 /* For infer(): TENSOR_QUANT8_ASYMM operands need feature level 3 unless the output scale exceeds
@@ -45,8 +48,10 @@ double *dot_scratch(const struct call *c, size_t n, struct why *w);
 /* Parts of the bound, for dot_eval_stored().  Factor of the sum of |x w| for the roundings of a
  * sum; 0: quantised, exact. */
 double dot_rounding(const struct call *c, const struct dot *d);
-/* The error of the bias and of adding it, [output channels]; *ret_error NULL: none. */
-int dot_bias_error(struct call *c, const struct dot *d, double **ret_error, struct why *w);
+/* What all results of an output channel have in common, [output channels]: the error of the bias
+ * and of adding it; infinity, if a weight that is infinite, NaN or without a bound may be
+ * multiplied by the 0 of padding.  *ret_error NULL: none. */
+int dot_channel_error(struct call *c, const struct dot *d, double **ret_error, struct why *w);
 /* Completes the bounds ey of n results y with activation: overflow, underflow, rescaling, the
  * activation. */
 void dot_bound_finish(const struct call *c, const struct dot *d, size_t n, const double *y,

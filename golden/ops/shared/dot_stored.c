@@ -41,17 +41,17 @@ struct stored {
     struct tensor *y;
     struct dot_window v;
     bool integer;
-    size_t taps, depth, terms;  /* products of a sum: taps * depth */
-    bool absolute;              /* pack the weights' magnitudes */
-    const void *weights;        /* packed */
-    const void *magnitudes;     /* the same, absolute; NULL: no sums of errors */
-    double rounding;            /* the error of a sum is this times that of magnitudes */
-    const double *ex;           /* errors of the input; NULL: exact */
-    double *real, *error;       /* the results and their bounds; NULL: without bounds */
-    const double *bias_error;   /* per output channel; NULL: none */
-    const double *init, *scale; /* per output channel; scale NULL: 1 */
-    const int16_t *zeros;       /* a pixel of padding */
-    size_t lines, chunks;       /* lines of a chunk, chunks of an image */
+    size_t taps, depth, terms;   /* products of a sum: taps * depth */
+    bool absolute;               /* pack the weights' magnitudes */
+    const void *weights;         /* packed */
+    const void *magnitudes;      /* the same, absolute; NULL: no sums of errors */
+    double rounding;             /* the error of a sum is this times that of magnitudes */
+    const double *ex;            /* errors of the input; NULL: exact */
+    double *real, *error;        /* the results and their bounds; NULL: without bounds */
+    const double *channel_error; /* per output channel; NULL: none */
+    const double *init, *scale;  /* per output channel; scale NULL: 1 */
+    const int16_t *zeros;        /* a pixel of padding */
+    size_t lines, chunks;        /* lines of a chunk, chunks of an image */
     struct slot *slot;
     struct matmul_pool *pool; /* for the kernel, if there is only one chunk */
 };
@@ -215,7 +215,7 @@ static const void *packed(const struct stored *s, bool absolute, struct why *w)
 static int make_bounds(struct stored *s, struct why *w)
 {
     struct call *c = s->call;
-    double *bias = NULL;
+    double *error = NULL;
 
     if (!c->ey[0])
         return 0;
@@ -223,8 +223,8 @@ static int make_bounds(struct stored *s, struct why *w)
     s->error = c->ey[0];
     s->ex = c->ex[call_arg(c, s->dot->input)];
     s->rounding = dot_rounding(c, s->dot);
-    TRY(dot_bias_error(c, s->dot, &bias, w));
-    s->bias_error = bias;
+    TRY(dot_channel_error(c, s->dot, &error, w));
+    s->channel_error = error;
     if (!s->ex && s->rounding == 0)
         return 0;
     s->magnitudes = packed(s, true, w);
@@ -498,7 +498,7 @@ VECTOR_LOOP static void finish_errors(const struct stored *s, const struct slot 
 {
     size_t channels = s->v.out_c, n = pixels * channels;
     double *restrict error = s->error + at * channels, input = tensor_step(s->x, 0);
-    const double *restrict scale = s->scale, *restrict bias = s->bias_error;
+    const double *restrict scale = s->scale, *restrict channel = s->channel_error;
     const int32_t *restrict sums = slot->sums;
 
     if (!s->magnitudes)
@@ -511,9 +511,9 @@ VECTOR_LOOP static void finish_errors(const struct stored *s, const struct slot 
         for (size_t i = 0; i < n; i += channels)
             for (size_t ch = 0; ch < channels; ch++)
                 error[i + ch] *= scale[ch] / input;
-    for (size_t i = 0; bias && i < n; i += channels)
+    for (size_t i = 0; channel && i < n; i += channels)
         for (size_t ch = 0; ch < channels; ch++)
-            error[i + ch] += bias[ch];
+            error[i + ch] += channel[ch];
     dot_bound_finish(s->call, s->dot, n, s->real + at * channels, error);
 }
 
