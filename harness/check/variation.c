@@ -165,15 +165,19 @@ bool variation_simplify(struct variation *v, uint32_t i)
     struct variation was = *v;
 
     switch (i) {
-    case 0: v->at_once = plain_way.at_once; break;
-    case 1: v->vary.shift = 0; break;
-    case 2: v->vary.preference = plain_way.vary.preference; break;
-    case 3: v->vary.priority = plain_way.vary.priority; break;
-    case 4: v->way = plain_way.way; break;
-    case 5: v->at_once = v->at_once > 2 ? 2 : v->at_once; break;
+    case 0: /* all but the first word at once: where a driver hangs, each attempt takes long */
+        *v = plain_way;
+        v->way = was.way;
+        break;
+    case 1: v->at_once = plain_way.at_once; break;
+    case 2: v->vary.shift = 0; break;
+    case 3: v->vary.preference = plain_way.vary.preference; break;
+    case 4: v->vary.priority = plain_way.vary.priority; break;
+    case 5: v->way = plain_way.way; break;
+    case 6: v->at_once = v->at_once > 2 ? 2 : v->at_once; break;
     default:
-        if (i - 6 < (uint32_t) COUNT(flags))
-            *flag_of(v, (int) i - 6) = false;
+        if (i - 7 < (uint32_t) COUNT(flags))
+            *flag_of(v, (int) i - 7) = false;
     }
     return memcmp(&was, v, sizeof was) != 0;
 }

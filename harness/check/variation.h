@@ -30,7 +30,7 @@ char *variation_text(const struct variation *v, char ret[VARIATION_TEXT]);
 int variation_parse(const char *text, struct variation *ret, struct why *w);
 /* Makes part `i` of the way plain or plainer; false: it is already. */
 bool variation_simplify(struct variation *v, uint32_t i);
-enum { VARIATION_PARTS = 11 };
+enum { VARIATION_PARTS = 12 };
 
 /* Which cases are run in which way: the value of --ways. */
 struct ways {

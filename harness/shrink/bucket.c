@@ -187,6 +187,14 @@ static bool are_wrong_together(const struct bucket_member *a, const struct bucke
            y->n_several > 1 && !strcmp(x->failure, y->failure);
 }
 
+/* Whether wrong numbers of one operation may be those of several, which its subgraph has. */
+static bool may_be_wrong_together(const struct bucket_member *m, const struct bucket_member *with)
+{
+    const struct symptom *s = m->symptom, *several = with->symptom;
+    return m->target == with->target && s->is_compound && several->verdict == VERDICT_FAIL &&
+           several->n_several > 1 && !strcmp(s->failure, several->failure);
+}
+
 /* Whether one operation is wrong in the plainest case, and no hypothesis explains it. */
 static bool is_wrong_throughout(const struct symptom *s)
 {
@@ -336,10 +344,8 @@ static bool fail_in_one_way(const struct bucket_member *a, const struct bucket_m
            !strcmp(a->symptom->way, b->symptom->way);
 }
 
-/* The members that fail as member `at` does in another way of execution than the plain one, in
- * which they are right, whatever they do there: if any operation fails in it, or several kinds of
- * operations do. */
-static void join_way(struct bucket_member *m, uint32_t n, uint32_t at)
+/* Whether it is the way of a member, and not an operation, that is wrong. */
+static bool is_of_way(const struct bucket_member *m, uint32_t n, uint32_t at)
 {
     struct codes kinds = { .n = 0 };
     bool any = false;
@@ -349,9 +355,75 @@ static void join_way(struct bucket_member *m, uint32_t n, uint32_t at)
             if (m[i].symptom->code >= 0)
                 add_code(&kinds, kin_of(m[i].symptom->code));
         }
-    for (uint32_t i = 0; i < n && (any || kinds.n >= WAY_KINDS); i++)
+    return any || kinds.n >= WAY_KINDS;
+}
+
+/* The members that fail as member `at` does in another way of execution than the plain one, in
+ * which they are right, whatever they do there: if any operation fails in it, or several kinds of
+ * operations do. */
+static void join_way(struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    for (uint32_t i = 0; is_of_way(m, n, at) && i < n; i++)
         if (fail_in_one_way(&m[i], &m[at]))
             join(m, n, i, at);
+}
+
+/* The parts of a way that are not plain; "reusable-fenced" has two.  Buffers of the driver are the
+ * same for inputs and for outputs. */
+struct way_parts {
+    char name[8][24];
+    int n;
+};
+
+static struct way_parts way_parts_of(const char *way)
+{
+    struct way_parts p = { .n = 0 };
+    const char *first = way + strcspn(way, ",");
+    while (*way && p.n < COUNT(p.name)) {
+        const size_t length = strcspn(way, way < first ? ",-" : ",");
+        const size_t side = strncmp(way, "input-", 6) == 0    ? 6
+                            : strncmp(way, "output-", 7) == 0 ? 7
+                                                              : 0;
+        snprintf(p.name[p.n], sizeof p.name[0], "%.*s", (int) (length - side), way + side);
+        p.n += strcmp(p.name[p.n], "synchronous") != 0;
+        way += length + (way[length] != 0);
+    }
+    return p;
+}
+
+/* How many of the parts of one way another one has, too. */
+static int count_common_parts(const struct way_parts *a, const struct way_parts *b)
+{
+    int n = 0;
+    for (int i = 0; i < a->n; i++)
+        for (int k = 0; k < b->n; k++)
+            n += !strcmp(a->name[i], b->name[k]);
+    return n;
+}
+
+/* Whether two members fail alike in different ways. */
+static bool fail_alike_in_ways(const struct bucket_member *a, const struct bucket_member *b)
+{
+    const struct symptom *x = a->symptom, *y = b->symptom;
+    const size_t n = strlen(x->failure) - strlen(x->way);
+    return a->target == b->target && x->way[0] && y->way[0] && strcmp(x->way, y->way) != 0 &&
+           strlen(y->failure) - strlen(y->way) == n && !strncmp(x->failure, y->failure, n);
+}
+
+/* The members that fail as member `at` does in ways that include all parts of its own, or that have
+ * a part in common: of wrong numbers, if no operation is the cause in its way, or in neither. */
+static void join_ways(struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    const struct way_parts own = way_parts_of(m[at].symptom->way);
+    const bool values = m[at].symptom->verdict == VERDICT_FAIL;
+    for (uint32_t i = 0; m[at].symptom->way[0] && i < n; i++) {
+        if (!fail_alike_in_ways(&m[i], &m[at]) || (values && !is_of_way(m, n, at)))
+            continue;
+        const struct way_parts other = way_parts_of(m[i].symptom->way);
+        const int common = count_common_parts(&own, &other);
+        if (common == own.n || (common && (!values || is_of_way(m, n, i))))
+            join(m, n, i, at);
+    }
 }
 
 /* How many combinations of operations are wrong together as member `at` is. */
@@ -369,13 +441,34 @@ static int count_together(const struct bucket_member *m, uint32_t n, uint32_t at
 }
 
 /* The members whose operations are wrong as those of member `at` are, together only, if many
- * combinations are: these share memory, for example, and not what they compute. */
+ * combinations are, in subgraphs, too: these share memory, for example, and not what they compute.
+ */
 static void join_together(struct bucket_member *m, uint32_t n, uint32_t at)
 {
     if (count_together(m, n, at) < TOGETHER_KINDS)
         return;
     for (uint32_t i = 0; i < n; i++)
-        if (are_wrong_together(&m[i], &m[at]))
+        if (are_wrong_together(&m[i], &m[at]) || may_be_wrong_together(&m[i], &m[at]))
+            join(m, n, i, at);
+}
+
+static bool fail_in_one_output(const struct bucket_member *a, const struct bucket_member *b)
+{
+    const struct symptom *x = a->symptom, *y = b->symptom;
+    return a->target == b->target && x->later_output > 0 && x->later_output == y->later_output &&
+           !strcmp(x->failure, y->failure);
+}
+
+/* The members of which the same output is wrong, and not the first of several, if it is of several
+ * kinds of operations: also where several operations write the outputs. */
+static void join_output(struct bucket_member *m, uint32_t n, uint32_t at)
+{
+    struct codes kinds = { .n = 0 };
+    for (uint32_t i = 0; i < n; i++)
+        if (fail_in_one_output(&m[i], &m[at]) && m[i].symptom->code >= 0)
+            add_code(&kinds, kin_of(m[i].symptom->code));
+    for (uint32_t i = 0; i < n && kinds.n >= SHARED_BY_KINDS; i++)
+        if (fail_in_one_output(&m[i], &m[at]))
             join(m, n, i, at);
 }
 
@@ -436,7 +529,9 @@ void buckets_find(struct bucket_member *m, uint32_t n)
         join_plain(m, n, i);
         join_breaches(m, n, i);
         join_way(m, n, i);
+        join_ways(m, n, i);
         join_together(m, n, i);
+        join_output(m, n, i);
         join_everywhere(m, n, i);
         for (int k = 0; k < s->matching.n; k++)
             join_sharing(m, n, i, s->matching.name[k], symptom_has_hypothesis);
@@ -554,8 +649,11 @@ void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
     struct names operations = { 0 }, types = { 0 }, structures = { 0 }, verdicts = { 0 },
                  together = { 0 };
     const struct bucket_member *first = &m[bucket];
+    bool is_together = false;
+    for (uint32_t i = bucket; i < n; i++)
+        is_together = is_together || (m[i].bucket == bucket && m[i].symptom->n_several > 1);
     for (uint32_t i = bucket; i < n && first->symptom->code < 0; i++)
-        if (m[i].bucket == bucket && m[i].symptom->code >= 0)
+        if (m[i].bucket == bucket && m[i].symptom->code >= 0 && !m[i].symptom->is_compound)
             first = &m[i];
     struct call_attributes attributes = first->symptom->attributes;
     for (uint32_t i = bucket; i < n; i++) {
@@ -571,6 +669,10 @@ void bucket_name(const struct bucket_member *m, uint32_t n, uint32_t bucket,
         }
         if (s->code < 0) { /* several operations: others of the bucket tell what they share */
             add_operations(&together, s);
+            continue;
+        }
+        if (s->is_compound && is_together) {
+            add_name(&together, op ? op->name : "?");
             continue;
         }
         add_name(&operations, op ? op->name : "?");

@@ -123,12 +123,16 @@ void symptom_of(const struct edit *c, const struct shrunk *s, struct symptom *re
     snprintf(ret->failure, sizeof ret->failure, "%s%s %s%s", verdict_name[kind.verdict],
              c->e.expect_failure && kind.verdict == VERDICT_FAIL ? " to reject" : "", kind.text,
              ret->way);
+    if (g->n_outputs > 1 && s->result.output > 0)
+        ret->later_output = s->result.output;
     for (uint32_t i = 0; g->n_operations > 1 && i < g->n_operations && i < SYMPTOM_SEVERAL; i++)
         ret->several[ret->n_several++] = g->operation[i].code;
     if (g->n_operations != 1 || s->is_any || !edit_bind(c, 0, 0, &call))
         return;
     ret->code = g->operation[0].code;
     snprintf(ret->type, sizeof ret->type, "%s", symptom_type(g, &g->operation[0]));
+    for (uint32_t i = 1; i < c->e.model.n_graphs; i++)
+        ret->is_compound = ret->is_compound || c->e.model.graph[i].n_operations > 1;
     attributes_of(&call, &ret->attributes);
     put_shapes(c, &call, ret);
 }

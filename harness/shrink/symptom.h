@@ -30,6 +30,8 @@ struct symptom {
     int32_t code;               /* of the only operation; -1: there are several, or any fails */
     int32_t several[SYMPTOM_SEVERAL]; /* the first of several */
     int n_several;
+    bool is_compound;        /* the only one runs a subgraph of several, which are right alone */
+    int32_t later_output;    /* the wrong one of several outputs; 0: the first, or there is one */
     char type[SYMPTOM_TYPE]; /* of its first tensor; of 8 bits without the sign */
     struct call_attributes attributes;
     char shapes[SYMPTOM_TEXT]; /* of the operands that have several elements; "" if none has */

@@ -193,7 +193,7 @@ struct trial_kind trial_kind_of(const struct check_result *r)
     }
     const char *alone = strstr(why, " alone: ");
     snprintf(k.text, sizeof k.text, "%s %d ", r->stage, r->signal);
-    if (r->verdict != VERDICT_HANG)
+    if (r->verdict != VERDICT_HANG && !r->signal) /* else the rest names the method */
         put_words(alone ? alone + 8 : why, k.text, sizeof k.text);
     return k;
 }

@@ -251,6 +251,29 @@ START_TEST(what_fails_together_only_is_one)
     ck_assert(!bucket_of_rest(m, n, &alone, &bucket));
     add(OP_MEAN, "TENSOR_FLOAT32", NULL, NULL);
     ck_assert_uint_eq(count(), 2);
+    struct symptom *s = add(OP_IF, "TENSOR_BOOL8", NULL, NULL); /* with one operation in a branch */
+    ck_assert_uint_eq(count(), 3);
+    s->is_compound = true;
+    ck_assert_uint_eq(count(), 2);
+    ck_assert_uint_eq(m[n - 1].bucket, 0);
+    ck_assert_str_eq(name_of(0),
+                     "fail ADD, CONV_2D, DEPTHWISE_CONV_2D, IF, MEAN, RELU, RELU6, SLICE "
+                     "and 1 others, only together");
+}
+END_TEST
+
+START_TEST(a_later_output_that_is_wrong_is_one)
+{
+    add(OP_SPLIT, "TENSOR_FLOAT32", NULL, NULL)->later_output = 1;
+    add(OP_LSTM, "TENSOR_FLOAT32", NULL, "not-written")->later_output = 1;
+    add_together(OP_ABS, OP_TILE);
+    symptom[n - 1].later_output = 1;
+    ck_assert_uint_eq(count(), 3);
+    add(OP_SVDF, "TENSOR_FLOAT16", NULL, "truncation")->later_output = 1;
+    ck_assert_uint_eq(count(), 1);
+    add(OP_TOPK_V2, "TENSOR_FLOAT32", NULL, NULL)->later_output = 2;
+    add(OP_RNN, "TENSOR_FLOAT32", NULL, NULL);
+    ck_assert_uint_eq(count(), 3);
 }
 END_TEST
 
@@ -368,6 +391,44 @@ START_TEST(a_way_that_is_wrong_is_one)
 }
 END_TEST
 
+/* As add_in_way(), where any operation fails in that way. */
+static void add_way(const char *failure, const char *way)
+{
+    struct symptom *s = add_in_way(OP_ADD, failure, way);
+    s->is_any = true;
+    s->code = -1;
+    snprintf(structure[n - 1], SHRINK_BUCKET, "%sin the way %s", failure, way);
+}
+
+START_TEST(ways_with_common_parts_are_one)
+{
+    add_way("fail ", "burst,low-power");
+    add_way("fail ", "fenced,shift");
+    ck_assert_uint_eq(count(), 2);
+    add_way("fail ", "reusable-fenced");
+    add_way("fail ", "synchronous,low-power,after-other");
+    ck_assert_uint_eq(count(), 2);
+    add_way("violation other bits ", "burst");
+    ck_assert_uint_eq(count(), 3);
+    add_way("fail ", "synchronous,input-buffers");
+    add_way("fail ", "synchronous,at-once,output-buffers");
+    ck_assert_uint_eq(count(), 4);
+    add_way("fail ", "synchronous"); /* whatever else the way has */
+    ck_assert_uint_eq(count(), 2);
+}
+END_TEST
+
+START_TEST(one_operation_keeps_ways_apart)
+{
+    add_in_way(OP_ADD, "fail ", "burst");
+    add_in_way(OP_TILE, "fail ", "burst,shift");
+    ck_assert_uint_eq(count(), 2);
+    add_in_way(OP_SUB, "crash execute 11 ", "burst,low-power")->verdict = VERDICT_CRASH;
+    add_in_way(OP_SLICE, "crash execute 11 ", "burst,from-cache")->verdict = VERDICT_CRASH;
+    ck_assert_uint_eq(count(), 3);
+}
+END_TEST
+
 START_TEST(what_was_not_shrunk_is_of_the_widest)
 {
     const struct bucket_rest rest = { .verdict = VERDICT_FAIL },
@@ -415,12 +476,15 @@ Suite *buckets_suite(void)
     tcase_add_test(t, three_kinds_of_operations_share_a_cause);
     tcase_add_test(t, wide_buckets_take_what_nothing_explains);
     tcase_add_test(t, what_fails_together_only_is_one);
+    tcase_add_test(t, a_later_output_that_is_wrong_is_one);
     tcase_add_test(t, what_fails_everywhere_is_one);
     tcase_add_test(t, three_kinds_of_operations_break_one_rule);
     tcase_add_test(t, an_operation_that_breaks_rules_is_one);
     tcase_add_test(t, several_operations_break_the_rule_of_one);
     tcase_add_test(t, four_kinds_share_what_their_shrunk_cases_match);
     tcase_add_test(t, a_way_that_is_wrong_is_one);
+    tcase_add_test(t, ways_with_common_parts_are_one);
+    tcase_add_test(t, one_operation_keeps_ways_apart);
     tcase_add_test(t, what_was_not_shrunk_is_of_the_widest);
     tcase_add_test(t, every_operation_has_one_kind);
     return make_suite("buckets", t, NULL);
