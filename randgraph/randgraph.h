@@ -183,9 +183,9 @@ struct randgraph_limits {
 uint32_t randgraph_probe_rows(void);
 /* "CONV_2D TENSOR_FLOAT32, TENSOR_FLOAT32, TENSOR_FLOAT32": of a probe row. */
 void randgraph_probe_text(uint32_t row, char *ret_text, size_t size);
-/* Draws call `index` of a probe row, at a feature level of at most max_level.  within: limits on
- * it, or NULL.  -1: there is none, or out of memory.  *ret_example: as randgraph_make() makes it,
- * without name. */
+/* Draws call `index` of a probe row, large ones from RANDGRAPH_SAMPLES on, at a feature level of at
+ * most max_level.  within: limits on it, or NULL.  -1: there is none, or out of memory.
+ * *ret_example: as randgraph_make() makes it, without name. */
 int randgraph_probe(uint32_t row, uint32_t index, int max_level,
                     const struct randgraph_limits *within, struct arena *arena,
                     struct example *ret_example, uint8_t ret_trait[RANDGRAPH_TRAITS],
@@ -196,6 +196,10 @@ int randgraph_probe(uint32_t row, uint32_t index, int max_level,
 bool randgraph_guide(uint32_t row, uint32_t index, const struct randgraph_limits *learned,
                      struct randgraph_limits *ret_within);
 uint32_t randgraph_count_limits(const struct randgraph_limits *limits);
+/* Whether sizes are limited; and how large the largest operand of a sample is, on the scale of the
+ * limits. */
+bool randgraph_limits_size(const struct randgraph_limits *limits);
+uint32_t randgraph_sample_size(const struct randgraph_sample *s);
 /* Changes an example of randgraph_probe() to the variant.  False: it has none. */
 bool randgraph_probe_variant(struct example *e, enum randgraph_variant variant);
 /* Limits within which all samples that the driver does not support are excluded. */

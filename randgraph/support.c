@@ -55,14 +55,15 @@ int randgraph_probe(uint32_t row, uint32_t index, int max_level,
                     const struct randgraph_limits *within, struct arena *arena,
                     struct example *ret_example, uint8_t ret_trait[RANDGRAPH_TRAITS], struct why *w)
 {
-    static const uint32_t side[] = { 4, 10, 6, 16, 3 };
+    static const uint32_t side[] = { 4, 10, 6, 16, 3 }, large_side[] = { 12, 20, 28, 16 };
     struct randgraph_weights weights = probe_weights(index);
     struct randgraph_options o = randgraph_default;
     struct builder b;
     struct rng r;
 
     o.max_level = max_level;
-    o.max_dim = side[index % COUNT(side)];
+    o.max_dim = index < RANDGRAPH_SAMPLES ? side[index % COUNT(side)]
+                                          : large_side[index % COUNT(large_side)];
     o.weights = &weights;
     rng_seed(&r, row, index);
     TRY(builder_begin(&b, &o, &r, arena, w));
@@ -106,6 +107,16 @@ uint32_t randgraph_count_limits(const struct randgraph_limits *limits)
     for (int t = 0; t < RANDGRAPH_TRAITS && limits->supported; t++)
         n += limits->allowed[t] != UINT64_MAX;
     return n;
+}
+
+bool randgraph_limits_size(const struct randgraph_limits *limits)
+{
+    return limits->allowed[TRAIT_SIZE] != UINT64_MAX;
+}
+
+uint32_t randgraph_sample_size(const struct randgraph_sample *s)
+{
+    return s->trait[TRAIT_SIZE];
 }
 
 bool randgraph_guide(uint32_t row, uint32_t index, const struct randgraph_limits *learned,

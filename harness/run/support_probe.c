@@ -13,6 +13,10 @@
  * CONTROL_ENOUGH must be supported: their subgraphs have other operations as well. */
 enum { ASKED_TWICE = 3 };  /* supported calls of a row: a driver's answers may vary */
 enum { MOST_FAILED = 32 }; /* draws of a row that give no call: its limits leave few */
+enum {
+    LARGE_SAMPLES = 4,
+    LARGE_DRAWS = 8
+}; /* where no limit on sizes is learned; draws for each */
 enum { CONTROL_SAMPLES = 5, CONTROL_ENOUGH = 4, LOOP = DT_COUNT };
 
 /* An item is a probe row; of the second round: an element type of IF, LOOP + type of WHILE. */
@@ -107,50 +111,132 @@ static void ask_variants(const struct probe *p, uint32_t row, uint32_t index,
     }
 }
 
+/* The calls of a row that are asked about. */
+struct row_probe {
+    const struct probe *p;
+    uint32_t row;
+    struct randgraph_sample sample[RANDGRAPH_SAMPLES + LARGE_SAMPLES];
+    uint32_t n, next, yes; /* samples; index of the next one; that are supported */
+    uint32_t right;        /* the last ones whose answers the limits predict */
+    uint32_t limits, failed;
+    uint32_t first; /* index of the first one that is supported, and how it is drawn */
+    bool first_is_free;
+    struct randgraph_limits within_first;
+};
+
+/* Draws a call and asks about it; the sample is not counted yet.  False: there is no such call. */
+static bool ask_sample(struct row_probe *r, uint32_t index, const struct randgraph_limits *within,
+                       struct randgraph_sample *ret_sample, struct probe_answer *a)
+{
+    struct arena *arena = arena_new(0);
+    struct example e;
+    struct why why;
+    const bool made = arena && randgraph_probe(r->row, index, r->p->level, within, arena, &e,
+                                               ret_sample->trait, &why) == 0;
+    if (made)
+        ret_sample->supported = ask(r->p, &e, arena, a);
+    if (made && ret_sample->supported && r->yes < ASKED_TWICE && !ask(r->p, &e, arena, a) &&
+        a->kind == ANSWER_LIMITS)
+        a->kind = ANSWER_UNSTABLE;
+    arena_free(arena);
+    return made;
+}
+
+static void learn(struct row_probe *r, struct probe_answer *a)
+{
+    randgraph_learn(r->row, r->sample, r->n, &a->limits);
+    r->limits = randgraph_count_limits(&a->limits);
+    r->right = 0;
+}
+
+/* Until the limits predict enough answers. */
+static void ask_calls(struct row_probe *r, struct worker_pool_link *l, struct probe_answer *a)
+{
+    for (; r->next < RANDGRAPH_SAMPLES && r->failed <= MOST_FAILED && a->kind == ANSWER_LIMITS;
+         r->next++) {
+        struct randgraph_sample *s = &r->sample[r->n];
+        struct randgraph_limits room;
+        if ((r->next >= RANDGRAPH_FIRST_SAMPLES && !r->yes) ||
+            r->right >= RANDGRAPH_SURE_SAMPLES + 2 * r->limits)
+            break;
+        const struct randgraph_limits *within =
+            randgraph_guide(r->row, r->next, &a->limits, &room) ? &room : NULL;
+        if (ask_sample(r, r->next, within, s, a)) {
+            if (!r->yes) {
+                r->first = r->next;
+                r->first_is_free = !within;
+                r->within_first = room;
+            }
+            r->yes += s->supported;
+            r->n++;
+            r->right++;
+            if (randgraph_is_within(&a->limits, s) != s->supported)
+                learn(r, a);
+        } else {
+            r->failed++;
+        }
+        worker_pool_keep_alive(l);
+    }
+}
+
+/* The largest of the draws for large sample i, by its index. */
+static uint32_t find_large(const struct row_probe *r, uint32_t i,
+                           const struct randgraph_limits *within)
+{
+    const uint32_t from = RANDGRAPH_SAMPLES + i * LARGE_DRAWS;
+    uint32_t best = from, most = 0;
+    for (uint32_t k = from; k < from + LARGE_DRAWS; k++) {
+        struct arena *arena = arena_new(0);
+        struct randgraph_sample s;
+        struct example e;
+        struct why why;
+        if (arena &&
+            randgraph_probe(r->row, k, r->p->level, within, arena, &e, s.trait, &why) == 0 &&
+            randgraph_sample_size(&s) > most) {
+            best = k;
+            most = randgraph_sample_size(&s);
+        }
+        arena_free(arena);
+    }
+    return best;
+}
+
+/* Large calls, which are rarely drawn otherwise.  True: some are not supported; only then they
+ * count, and the limits are learned again. */
+static bool ask_large_calls(struct row_probe *r, struct probe_answer *a)
+{
+    const struct randgraph_limits within = a->limits;
+    uint32_t n = 0;
+    bool refused = false;
+    for (uint32_t i = 0; i < LARGE_SAMPLES && a->kind == ANSWER_LIMITS; i++) {
+        struct randgraph_sample *s = &r->sample[r->n + n];
+        const struct randgraph_limits *room = r->limits ? &within : NULL;
+        if (!ask_sample(r, find_large(r, i, room), room, s, a))
+            continue;
+        refused = refused || !s->supported;
+        n++;
+    }
+    if (!refused || a->kind != ANSWER_LIMITS)
+        return false;
+    r->n += n;
+    learn(r, a);
+    return true;
+}
+
 static void ask_row(const struct probe *p, uint32_t row, struct worker_pool_link *l,
                     struct probe_answer *a)
 {
-    static struct randgraph_sample sample[RANDGRAPH_SAMPLES];
-    struct randgraph_limits room, within_first;
-    uint32_t n = 0, yes = 0, first = 0, right = 0, limits = 0, failed = 0;
-    bool first_is_free = false;
-    for (uint32_t i = 0; i < RANDGRAPH_SAMPLES && a->kind == ANSWER_LIMITS; i++) {
-        if ((i >= RANDGRAPH_FIRST_SAMPLES && !yes) || right >= RANDGRAPH_SURE_SAMPLES + 2 * limits)
-            break;
-        const struct randgraph_limits *within =
-            randgraph_guide(row, i, &a->limits, &room) ? &room : NULL;
-        struct arena *arena = arena_new(0);
-        struct randgraph_sample *s = &sample[n];
-        struct example e;
-        struct why why;
-        if (arena && randgraph_probe(row, i, p->level, within, arena, &e, s->trait, &why) == 0) {
-            s->supported = ask(p, &e, arena, a);
-            if (!yes) {
-                first = i;
-                first_is_free = !within;
-                within_first = room;
-            }
-            yes += s->supported;
-            if (s->supported && yes <= ASKED_TWICE && !ask(p, &e, arena, a) &&
-                a->kind == ANSWER_LIMITS)
-                a->kind = ANSWER_UNSTABLE;
-            n++;
-            right++;
-            if (randgraph_is_within(&a->limits, s) != s->supported) {
-                randgraph_learn(row, sample, n, &a->limits);
-                limits = randgraph_count_limits(&a->limits);
-                right = 0;
-            }
-        } else if (++failed > MOST_FAILED) {
-            i = RANDGRAPH_SAMPLES;
-        }
-        arena_free(arena);
-        worker_pool_keep_alive(l);
-    }
+    static struct row_probe r;
+    memset(&r, 0, sizeof r);
+    r.p = p;
+    r.row = row;
+    ask_calls(&r, l, a);
+    if (r.yes && !randgraph_limits_size(&a->limits) && ask_large_calls(&r, a))
+        ask_calls(&r, l, a);
     uint8_t without = 0;
-    randgraph_learn(row, sample, n, &a->limits);
-    if (yes)
-        ask_variants(p, row, first, first_is_free ? NULL : &within_first, &without, a);
+    randgraph_learn(row, r.sample, r.n, &a->limits);
+    if (r.yes)
+        ask_variants(p, row, r.first, r.first_is_free ? NULL : &r.within_first, &without, a);
     a->limits.without = without;
 }
 

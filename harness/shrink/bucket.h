@@ -44,11 +44,14 @@ struct bucket_member {
  *   one operation; the same one in operations that are computed alike, in several operations and
  *   one of these alone, or in three kinds of operations, also with cases of several operations;
  * - or operations that are wrong together only: those that are computed alike, or five combinations
- *   of them;
+ *   of them, with those in a subgraph of IF or WHILE;
+ * - or wrong numbers in the same output, not the first of several, of three kinds of operations;
  * - or a verdict that is not about values, if plain operations that have nothing to do with a case
  *   fail as it does;
  * - or the same way of execution, other than the plain one, in which they fail: if any operation
- *   does in it, or operations of two kinds;
+ *   does in it, or operations of two kinds; or the same failure in ways that have a part in common,
+ *   or one of which has all parts of the other: of wrong numbers, if this holds for both, or for
+ *   the one with fewer parts;
  * - or the same failure in six kinds of operations that share a bucket by these rules, and in an
  *   operation that no hypothesis explains.
  * What shares a bucket with a second member shares it with those of the second. */
