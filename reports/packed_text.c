@@ -6,13 +6,15 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "reports/packed_spec.h"
+
 enum {
     SHORTEST = 64,     /* shorter texts are not worth it */
     LONGEST = 1 << 29, /* a text that a BLOB may unpack to */
     LEVEL = 6,         /* a higher one takes thrice the time for 1 % */
 };
 
-/* What specifications have in common, the most frequent last: a preset dictionary of zlib, whose
+/* What texts have in common, the most frequent last: a preset dictionary of zlib, whose
  * checksum is in the header of each BLOB.  It must never change, as stored texts could not be read
  * any more; another version would be another dictionary beside it, chosen by that checksum. */
 static const char dictionary[] =
@@ -81,14 +83,14 @@ static const char dictionary[] =
 
 /* Compresses a text to at most `size` bytes.  Returns how many; 0: they do not suffice, or out of
  * memory. */
-static uLong deflated(const unsigned char *text, uLong length, unsigned char *bytes, uLong size)
+static size_t deflated(const char *text, size_t length, unsigned char *bytes, size_t size)
 {
     enum { WINDOW_BITS = 15, MEMORY = 9 };
     z_stream z = { .next_in = (unsigned char *) text,
                    .avail_in = (uInt) length,
                    .next_out = bytes,
                    .avail_out = (uInt) size };
-    /* Z_FILTERED: most of a specification are digits, for which short repetitions do not pay. */
+    /* Z_FILTERED: most of a text are digits, for which short repetitions do not pay. */
     if (deflateInit2(&z, LEVEL, Z_DEFLATED, WINDOW_BITS, MEMORY, Z_FILTERED) != Z_OK)
         return 0;
     bool done = deflateSetDictionary(&z, (const unsigned char *) dictionary,
@@ -98,24 +100,8 @@ static uLong deflated(const unsigned char *text, uLong length, unsigned char *by
     return done ? z.total_out : 0;
 }
 
-static void pack(sqlite3_context *context, int n, sqlite3_value **value)
-{
-    (void) n;
-    const unsigned char *text = sqlite3_value_text(value[0]);
-    uLong length = (uLong) sqlite3_value_bytes(value[0]);
-    bool worth = text && length >= SHORTEST;
-    unsigned char *bytes = worth ? sqlite3_malloc64(length) : NULL;
-    uLong size = bytes ? deflated(text, length, bytes, length - 1) : 0;
-    if (worth && !bytes)
-        sqlite3_result_error_nomem(context);
-    else if (size)
-        sqlite3_result_blob64(context, bytes, size, SQLITE_TRANSIENT);
-    else
-        sqlite3_result_value(context, value[0]);
-    sqlite3_free(bytes);
-}
-
-/* Returns the text, for sqlite3_free(); NULL: it is damaged, or out of memory. */
+/* Returns the text in the zlib format, for sqlite3_free(); NULL: it is malformed, or out of memory.
+ */
 static char *inflated(const void *bytes, size_t size, sqlite3_uint64 *ret_length)
 {
     z_stream z = { .next_in = (unsigned char *) bytes, .avail_in = (uInt) size };
@@ -145,6 +131,26 @@ static char *inflated(const void *bytes, size_t size, sqlite3_uint64 *ret_length
     return NULL;
 }
 
+static void pack(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    (void) n;
+    const char *text = (const char *) sqlite3_value_text(value[0]);
+    size_t length = (size_t) sqlite3_value_bytes(value[0]), size = 0;
+    bool worth = text && length >= SHORTEST && length <= LONGEST;
+    unsigned char *bytes = worth ? sqlite3_malloc64(length) : NULL;
+    if (bytes && strstr(text, "Model("))
+        size = packed_spec(text, length, bytes, length - 1);
+    if (bytes && !size)
+        size = deflated(text, length, bytes, length - 1);
+    if (worth && !bytes)
+        sqlite3_result_error_nomem(context);
+    else if (size)
+        sqlite3_result_blob64(context, bytes, size, SQLITE_TRANSIENT);
+    else
+        sqlite3_result_value(context, value[0]);
+    sqlite3_free(bytes);
+}
+
 static void unpack(sqlite3_context *context, int n, sqlite3_value **value)
 {
     (void) n;
@@ -152,13 +158,26 @@ static void unpack(sqlite3_context *context, int n, sqlite3_value **value)
         sqlite3_result_value(context, value[0]);
         return;
     }
-    sqlite3_uint64 length = 0;
-    const void *bytes = sqlite3_value_blob(value[0]);
-    char *text = bytes ? inflated(bytes, (size_t) sqlite3_value_bytes(value[0]), &length) : NULL;
-    if (text)
-        sqlite3_result_text64(context, text, length, sqlite3_free, SQLITE_UTF8);
-    else
-        sqlite3_result_error(context, "a compressed text is damaged", -1);
+    const unsigned char *bytes = sqlite3_value_blob(value[0]);
+    size_t size = (size_t) sqlite3_value_bytes(value[0]), length = 0;
+    const char *why = "it is not in the zlib format, or out of memory";
+    if (bytes && size && bytes[0] == PACKED_SPEC) {
+        char *text = packed_spec_text(bytes, size, LONGEST, &length, &why);
+        if (text) {
+            sqlite3_result_text64(context, text, length, free, SQLITE_UTF8);
+            return;
+        }
+    } else {
+        sqlite3_uint64 n_text = 0;
+        char *text = bytes ? inflated(bytes, size, &n_text) : NULL;
+        if (text) {
+            sqlite3_result_text64(context, text, n_text, sqlite3_free, SQLITE_UTF8);
+            return;
+        }
+    }
+    char *message = sqlite3_mprintf("a compressed text is damaged: %s", why);
+    sqlite3_result_error(context, message ? message : "a compressed text is damaged", -1);
+    sqlite3_free(message);
 }
 
 int packed_text_functions(sqlite3 *db)

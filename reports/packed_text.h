@@ -1,6 +1,7 @@
 /* Long texts of the results database (harness/store/schema.sql: cases.spec, verdicts.shrunk).
- * Where it makes a text shorter it is kept as a BLOB in the zlib format, with a preset dictionary
- * or without, else as TEXT; databases before version 6 have TEXT only.
+ * Where it makes a text shorter it is kept as a BLOB, else as TEXT: a specification in a format of
+ * its own (reports/packed_spec.h), other texts in the zlib format, with a preset dictionary or
+ * without. Databases before version 6 have TEXT only.
  *
  * SQL functions: packed(TEXT) is what to store, text_of(COLUMN) the text again; NULL stays NULL.  A
  * BLOB that is not such a text makes text_of() fail. */

@@ -1,10 +1,11 @@
-/* Tensor elements as decimal text that reads back to the same bits. */
+/* Tensor elements as decimal text that reads back to the same bits (golden/base/real_text.h). */
 #ifndef SPECS_ELEMENT_TEXT_H
 #define SPECS_ELEMENT_TEXT_H
 
+#include "golden/base/real_text.h"
 #include "golden/golden.h"
 
-enum { ELEMENT_TEXT = 32 }; /* size of the buffer for one element */
+enum { ELEMENT_TEXT = REAL_TEXT }; /* size of the buffer for one element */
 
 /* How an element is written. */
 enum element_kind { ELEMENT_INTEGER, ELEMENT_BOOL, ELEMENT_REAL };
@@ -14,11 +15,6 @@ enum element_kind element_kind(enum dtype dtype);
 double element_value(const struct tensor *t, size_t i);
 /* Element i of an integer tensor, exactly.  Returns text. */
 const char *integer_text(const struct tensor *t, size_t i, char text[ELEMENT_TEXT]);
-
-/* The shortest decimal that reads back to the same binary32 value, which must be finite.  It always
- * has a point or an exponent, so that readers take it for a real number and keep the sign of a
- * zero.  Returns text. */
-const char *real_text(double value, char text[ELEMENT_TEXT]);
 
 /* Whether no element is infinite or NaN. */
 bool all_finite(const struct tensor *t);

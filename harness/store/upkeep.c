@@ -282,8 +282,9 @@ static void each_spec(struct file_check *c, sqlite3_stmt *s)
         return;
     sqlite3_bind_value(text, 1, sqlite3_column_value(s, 2));
     if (sqlite3_step(text) != SQLITE_ROW)
-        found(c, "run %lld, case %s: the specification cannot be unpacked",
-              (long long) sqlite3_column_int64(s, 0), text_at(s, 1));
+        found(c, "run %lld, case %s: the specification cannot be unpacked: %s",
+              (long long) sqlite3_column_int64(s, 0), text_at(s, 1),
+              sqlite3_errmsg(c->results->db));
     sqlite3_finalize(text);
 }
 

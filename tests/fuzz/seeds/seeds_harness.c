@@ -2,9 +2,11 @@
  * worker, and the actions of a driver in a process of its own. */
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness/run/campaign_internal.h"
+#include "reports/packed_spec.h"
 #include "sim/device/profile.h"
 #include "sim/sim.h"
 #include "specs/specs.h"
@@ -58,8 +60,35 @@ static void write_traces(void)
                "     \"name\": \"[NN_LA_PP]build\"}\n  ]\n}\n");
 }
 
+/* Specifications of random graphs, as texts and as the results database stores them. */
+static void write_specs(void)
+{
+    for (int i = 0; i < 3; i++) {
+        struct arena *a = arena_new(0);
+        uint8_t *packed = arena_alloc(a, sizeof seed.bytes, 1);
+        char *text = NULL, name[16];
+        size_t n = 0;
+        struct example e;
+        struct why w;
+        FILE *to = open_memstream(&text, &n);
+        ck_assert_int_eq(randgraph_make(NULL, 1, (uint64_t) i, a, &e, &w), 0);
+        ck_assert_int_eq(specs_write_modpy(&e, NULL, to, &w), 0);
+        fclose(to);
+        ck_assert_uint_lt(n, sizeof seed.bytes);
+        snprintf(name, sizeof name, "text_%d", i);
+        write_text("fuzz_spec", name, text);
+        seed_begin(&seed);
+        seed_put(&seed, packed, packed_spec(text, n, packed, sizeof seed.bytes));
+        snprintf(name, sizeof name, "packed_%d", i);
+        seed_write(&seed, "fuzz_spec", name);
+        free(text);
+        arena_free(a);
+    }
+}
+
 void seeds_of_files(void)
 {
+    write_specs();
     static const char *const devices[] = { "cpu", "gpu", "dsp" };
 
     for (int i = 0; i < COUNT(devices); i++)
