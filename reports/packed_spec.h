@@ -1,8 +1,8 @@
 /* Specifications in the results database: a text as tokens and numbers (reports/spec_tokens.h),
  * compressed.
  *
- *     byte 0        PACKED_SPEC; another format, also another dictionary, would have another number
- *     bytes 1, 2    the planes that are not empty, the first one in the lowest bit of byte 1
+ *     byte 0        PACKED_SPEC; another format, also one with another dictionary, would have
+ * another bytes 1, 2    the planes that are not empty, the first one in the lowest bit of byte 1
  *     each of them  its size, twice, + 1 if it is compressed; then also the compressed size; the
  * bytes, those compressed in the format of RFC 1951, the first plane with a preset dictionary.
  * Sizes have seven bits a byte, the lowest first; the last byte is below 128. 4 bytes       the
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-enum { PACKED_SPEC = 1 }; /* first byte; in the zlib format it is 0x78 */
+enum { PACKED_SPEC = 0xff }; /* in no UTF-8 text, and in the zlib format the first byte is 0x78 */
 
 /* Packs a text of `length` bytes and a NUL to at most `size` bytes, so that packed_spec_text()
  * gives the same bytes.  Returns how many; 0: they do not suffice, the text has bytes that no

@@ -175,7 +175,8 @@ static void unpack(sqlite3_context *context, int n, sqlite3_value **value)
             return;
         }
     }
-    char *message = sqlite3_mprintf("a compressed text is damaged: %s", why);
+    char *message = sqlite3_mprintf(
+        "a compressed text is damaged: %s ('halcyon db check' names its case)", why);
     sqlite3_result_error(context, message ? message : "a compressed text is damaged", -1);
     sqlite3_free(message);
 }

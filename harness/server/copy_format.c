@@ -259,8 +259,8 @@ static bool bind_value(sqlite3_stmt *to, int i, enum server_type type, const uns
                                      : sqlite3_bind_int64(to, i, (int64_t) bits) == SQLITE_OK;
     case SERVER_BOOLEAN:
         return length == 1 && bytes[0] <= 1 && sqlite3_bind_int(to, i, bytes[0]) == SQLITE_OK;
-    case SERVER_PACKED: /* compressed texts are no UTF-8: their second byte cannot begin a character
-                         */
+    case SERVER_PACKED: /* compressed texts are no UTF-8: in the zlib format their second byte
+                         * cannot begin a character, and PACKED_SPEC is in none */
         if (!is_utf8(text, length))
             return sqlite3_bind_blob64(to, i, bytes, length, SQLITE_STATIC) == SQLITE_OK;
         break;

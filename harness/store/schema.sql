@@ -24,7 +24,8 @@
 -- Since 4 the name of a random case has the version and options of its generator; upgraded names have v0;
 -- there is the verdict undecided.
 -- Since 6 there is no graph (DOT) of a case, and cases.spec and verdicts.shrunk are compressed where that makes them
--- shorter: a BLOB has the text in the zlib format (RFC 1950) with a preset dictionary (reports/packed_text.c), a TEXT
+-- shorter: a BLOB is in the format of reports/packed_spec.h, which splits specifications into text and numbers, or has the
+-- text in the zlib format (RFC 1950) with a preset dictionary (reports/packed_text.c), as other compressed columns; a TEXT
 -- is the text.  `halcyon db spec CASE` prints a specification, `halcyon db export TABLE` has all of a table.
 
 PRAGMA application_id = 1212238937; -- "HALY"

@@ -282,9 +282,8 @@ static void each_spec(struct file_check *c, sqlite3_stmt *s)
         return;
     sqlite3_bind_value(text, 1, sqlite3_column_value(s, 2));
     if (sqlite3_step(text) != SQLITE_ROW)
-        found(c, "run %lld, case %s: the specification cannot be unpacked: %s",
-              (long long) sqlite3_column_int64(s, 0), text_at(s, 1),
-              sqlite3_errmsg(c->results->db));
+        found(c, "run %lld, case %s: the %sspecification cannot be unpacked",
+              (long long) sqlite3_column_int64(s, 0), text_at(s, 1), text_at(s, 3));
     sqlite3_finalize(text);
 }
 
@@ -332,7 +331,12 @@ int results_check(struct results *r, void (*problem)(const char *text, void *use
                  each_key, w));
     if (version == DATABASE_VERSION)
         TRY(check_views(&c, w));
-    TRY(each_row(&c, "SELECT run, name, spec FROM cases WHERE typeof(spec) = 'blob'", each_spec,
+    TRY(each_row(&c, "SELECT run, name, spec, '' FROM cases WHERE typeof(spec) = 'blob'", each_spec,
                  w));
+    if (version == DATABASE_VERSION)
+        TRY(each_row(&c,
+                     "SELECT run, name, shrunk, 'shrunk ' FROM cases JOIN verdicts USING (case_id) "
+                     "WHERE typeof(shrunk) = 'blob'",
+                     each_spec, w));
     return c.n < MOST_PROBLEMS ? c.n : MOST_PROBLEMS;
 }

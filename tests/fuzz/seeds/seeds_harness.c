@@ -66,7 +66,7 @@ static void write_specs(void)
     for (int i = 0; i < 3; i++) {
         struct arena *a = arena_new(0);
         uint8_t *packed = arena_alloc(a, sizeof seed.bytes, 1);
-        char *text = NULL, name[16];
+        char *text = NULL, name[32];
         size_t n = 0;
         struct example e;
         struct why w;
