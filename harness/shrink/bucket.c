@@ -154,6 +154,27 @@ static bool break_contract_in_one_operation(const struct bucket_member *a,
            x->verdict != VERDICT_FAIL && y->verdict != VERDICT_FAIL && !strcmp(x->way, y->way);
 }
 
+static bool is_death(const struct symptom *s)
+{
+    return s->verdict == VERDICT_CRASH || s->verdict == VERDICT_HANG;
+}
+
+/* Whether an operation crashes or hangs in one case, and gives wrong numbers in another one that
+ * needs the same attributes, or more of them, in operations that are computed alike: memory beyond
+ * an operand, for example, may give either. */
+static bool crashes_or_is_wrong(const struct bucket_member *death,
+                                const struct bucket_member *wrong)
+{
+    const struct symptom *x = death->symptom, *y = wrong->symptom;
+    if (death->target != wrong->target || x->code < 0 || y->code < 0 || !is_death(x) ||
+        y->verdict != VERDICT_FAIL || kin_of(x->code) != kin_of(y->code) ||
+        strcmp(x->way, y->way) != 0 || !is_of_type(death, wrong))
+        return false;
+    const bool more = has_attributes(&x->attributes, &y->attributes),
+               less = has_attributes(&y->attributes, &x->attributes);
+    return (more || less) && (x->code == y->code || (x->attributes.n && y->attributes.n));
+}
+
 /* Whether several operations break the same rule of the HAL as one of them does alone. */
 static bool breaks_contract_in_part(const struct bucket_member *several,
                                     const struct bucket_member *one)
@@ -212,6 +233,9 @@ static bool have_one_cause(const struct bucket_member *m, uint32_t n, const stru
         return true;
     const bool common = has_common_hypothesis(&x->matching, &y->matching);
     if (fail_alike(a, b) && common && has_common_attribute(&x->attributes, &y->attributes))
+        return true;
+    if (crashes_or_is_wrong(a, b) || crashes_or_is_wrong(b, a) ||
+        (fail_alike(a, b) && is_death(x) && has_common_attribute(&x->attributes, &y->attributes)))
         return true;
     if (!fail_alike(a, b) || kin_of(x->code) != kin_of(y->code))
         return false;

@@ -43,6 +43,9 @@ struct bucket_member {
  * - or failures that are not about values (a rule of the HAL that is broken): whatever they are, in
  *   one operation; the same one in operations that are computed alike, in several operations and
  *   one of these alone, or in three kinds of operations, also with cases of several operations;
+ * - or crashes or hangs with a common attribute; a crash or hang and wrong numbers of operations
+ * that are computed alike, of one kind of types, where the attributes of one include those of the
+ *   other, and are none only in one operation;
  * - or operations that are wrong together only: those that are computed alike, or five combinations
  *   of them, with those in a subgraph of IF or WHILE;
  * - or wrong numbers in the same output, not the first of several, of three kinds of operations;

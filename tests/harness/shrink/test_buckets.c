@@ -336,8 +336,29 @@ START_TEST(an_operation_that_breaks_rules_is_one)
     add_breach(OP_ARGMAX, "axis", VERDICT_CRASH, "crash 11"); /* of the same kind */
     ck_assert_uint_eq(count(), 1);
     add_breach(OP_TILE, NULL, VERDICT_CRASH, "crash 11");
-    add(OP_TOPK_V2, "TENSOR_FLOAT32", NULL, NULL); /* wrong numbers are counted apart */
+    add(OP_TOPK_V2, "TENSOR_INT32", NULL, NULL); /* wrong numbers of another type are apart */
     ck_assert_uint_eq(count(), 3);
+}
+END_TEST
+
+/* Memory beyond an operand may hold wrong numbers, or none. */
+START_TEST(crashes_and_wrong_numbers_are_one)
+{
+    add_breach(OP_PACK, NULL, VERDICT_CRASH, "crash execute 11 ");
+    add(OP_PACK, "TENSOR_FLOAT32", "axis", NULL);
+    ck_assert_uint_eq(count(), 1);
+    add(OP_CONCATENATION, "TENSOR_FLOAT32", NULL,
+        NULL); /* computed alike, but without attributes */
+    ck_assert_uint_eq(count(), 2);
+    set_up();
+    add_breach(OP_CONV_2D, "stride", VERDICT_HANG, "hang execute 0 ");
+    add_breach(OP_MAX_POOL_2D, "stride", VERDICT_HANG, "hang execute 0 ");
+    add(OP_L2_POOL_2D, "TENSOR_FLOAT32", "stride", NULL); /* computed like MAX_POOL_2D */
+    ck_assert_uint_eq(count(), 1);
+    add_breach(OP_TILE, "multiples", VERDICT_HANG, "hang execute 0 ");
+    ck_assert_uint_eq(count(), 1); /* three kinds hang */
+    add(OP_L2_POOL_2D, "TENSOR_FLOAT32", "activation", "activation-ignored");
+    ck_assert_uint_eq(count(), 2);
 }
 END_TEST
 
@@ -480,6 +501,7 @@ Suite *buckets_suite(void)
     tcase_add_test(t, what_fails_everywhere_is_one);
     tcase_add_test(t, three_kinds_of_operations_break_one_rule);
     tcase_add_test(t, an_operation_that_breaks_rules_is_one);
+    tcase_add_test(t, crashes_and_wrong_numbers_are_one);
     tcase_add_test(t, several_operations_break_the_rule_of_one);
     tcase_add_test(t, four_kinds_share_what_their_shrunk_cases_match);
     tcase_add_test(t, a_way_that_is_wrong_is_one);
