@@ -23,6 +23,10 @@ struct report_options {
      * full stop; NULL: not known. */
     const char *(*meaning)(const char *hypothesis);
     const char *database; /* how the report names the database; NULL: its path */
+    /* The run that benchmarks are compared with, and its database; NULL: for each model and target
+     * the run before. */
+    const char *against;
+    int64_t against_run;
 };
 extern const struct report_options report_defaults; /* all zero; NULL below means these */
 /* Writes the folder DIR: index.html, which opens without a server or a network, its script and

@@ -11,23 +11,23 @@
 
 /* ---- text */
 
-/* Writes ns in a fitting unit; returns text. */
-static const char *duration(double ns, char text[24])
+const char *bench_duration(double ns, char text[BENCH_DURATION])
 {
     if (ns < 1e3)
-        snprintf(text, 24, "%.0f ns", ns);
+        snprintf(text, BENCH_DURATION, "%.0f ns", ns);
     else if (ns < 1e6)
-        snprintf(text, 24, "%.2f us", ns / 1e3);
+        snprintf(text, BENCH_DURATION, "%.2f us", ns / 1e3);
     else if (ns < 1e9)
-        snprintf(text, 24, "%.3f ms", ns / 1e6);
+        snprintf(text, BENCH_DURATION, "%.3f ms", ns / 1e6);
     else
-        snprintf(text, 24, "%.3f s", ns / 1e9);
+        snprintf(text, BENCH_DURATION, "%.3f s", ns / 1e9);
     return text;
 }
 
 static void print_times(const struct bench_result *r, FILE *to)
 {
-    char mean[24], median[24], p90[24], p99[24], deviation[24];
+    char mean[BENCH_DURATION], median[BENCH_DURATION], p90[BENCH_DURATION], p99[BENCH_DURATION],
+        deviation[BENCH_DURATION];
     bool has_any = false;
 
     for (int what = 0; what < BENCH_WHATS; what++)
@@ -40,9 +40,9 @@ static void print_times(const struct bench_result *r, FILE *to)
                         "90 %", "99 %", "deviation", "n");
             has_any = true;
             fprintf(to, "    %-18s %-7s %12s %12s %12s %12s %12s %8" PRIu64 "\n",
-                    bench_what_name[what], bench_clock_name[c], duration(t->mean, mean),
-                    duration(t->median, median), duration(t->p90, p90), duration(t->p99, p99),
-                    duration(t->deviation, deviation), t->n);
+                    bench_what_name[what], bench_clock_name[c], bench_duration(t->mean, mean),
+                    bench_duration(t->median, median), bench_duration(t->p90, p90),
+                    bench_duration(t->p99, p99), bench_duration(t->deviation, deviation), t->n);
         }
 }
 
@@ -60,7 +60,7 @@ static void print_metric(const struct bench_metric *m, FILE *to)
 
 void bench_print(const char *model, const char *target, const struct bench_result *r, FILE *to)
 {
-    char first[24], compile[24];
+    char first[BENCH_DURATION], compile[BENCH_DURATION];
 
     fprintf(to, "%-11s ", verdict_name[r->verdict]);
     text_put(to, TEXT_TERMINAL, model, 0);
@@ -75,7 +75,7 @@ void bench_print(const char *model, const char *target, const struct bench_resul
     print_times(r, to);
     if (r->first_ns > 0)
         fprintf(to, "    first compilation %s, first execution %s\n",
-                duration(r->first_compile_ns, compile), duration(r->first_ns, first));
+                bench_duration(r->first_compile_ns, compile), bench_duration(r->first_ns, first));
     if (r->cache_bytes || r->memory_bytes) {
         fputs("    ", to);
         if (r->cache_bytes)

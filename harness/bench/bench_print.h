@@ -8,6 +8,10 @@
 
 struct json_t;
 
+/* Writes ns in a fitting unit; returns text. */
+enum { BENCH_DURATION = 24 };
+const char *bench_duration(double ns, char text[BENCH_DURATION]);
+
 /* A few lines about one model on one target. */
 void bench_print(const char *model, const char *target, const struct bench_result *r, FILE *to);
 /* The same as an object. */

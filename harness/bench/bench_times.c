@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "reports/bench_change.h"
+
 const char *const bench_what_name[BENCH_WHATS] = {
     [BENCH_SYNCHRONOUS] = "synchronous",
     [BENCH_BURST] = "burst",
@@ -43,6 +45,26 @@ static double percentile(const struct bench_durations *d, size_t p)
     return (double) d->ns[(p * d->n + 99) / 100 - 1];
 }
 
+static double median(const uint64_t *sorted, size_t n)
+{
+    return ((double) sorted[(n - 1) / 2] + (double) sorted[n / 2]) / 2;
+}
+
+/* Sorts each part. */
+static void add_parts(struct bench_durations *d, struct bench_times *t)
+{
+    const size_t parts = d->n < BENCH_PARTS ? d->n : BENCH_PARTS;
+
+    for (size_t i = 0; i < parts; i++) {
+        const size_t first = i * d->n / parts, n = (i + 1) * d->n / parts - first;
+        qsort(d->ns + first, n, sizeof(*d->ns), by_value);
+        const double m = median(d->ns + first, n);
+        t->low = i ? fmin(t->low, m) : m;
+        t->high = i ? fmax(t->high, m) : m;
+    }
+    t->parts = (int64_t) parts;
+}
+
 struct bench_times bench_times_of(struct bench_durations *d)
 {
     struct bench_times t = { .n = d->n };
@@ -50,6 +72,7 @@ struct bench_times bench_times_of(struct bench_durations *d)
 
     if (!d->n)
         return t;
+    add_parts(d, &t);
     qsort(d->ns, d->n, sizeof(*d->ns), by_value);
     for (size_t i = 0; i < d->n; i++)
         t.total += (double) d->ns[i];
@@ -57,7 +80,7 @@ struct bench_times bench_times_of(struct bench_durations *d)
     for (size_t i = 0; i < d->n; i++)
         squares += ((double) d->ns[i] - t.mean) * ((double) d->ns[i] - t.mean);
     t.deviation = sqrt(squares / (double) d->n);
-    t.median = ((double) d->ns[(d->n - 1) / 2] + (double) d->ns[d->n / 2]) / 2;
+    t.median = median(d->ns, d->n);
     t.p90 = percentile(d, 90);
     t.p99 = percentile(d, 99);
     t.least = t.start = (double) d->ns[0];

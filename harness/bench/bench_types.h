@@ -27,8 +27,8 @@ extern const char *const bench_evaluator_name[BENCH_EVALUATORS];
 
 /* How an image becomes the input: the middle 7/8 of the image, or all of it (RESIZE), scaled.
  * INCEPTION is the public benchmark's, in which 8-bit inputs wrap: with its scale 0.007812 a white
- * pixel, 255, is 256 and becomes 0.  The published expectations were measured so
- * (docs/benchmark.md); the other ones saturate. */
+ * pixel, 255, is 256 and becomes 0; the other ones saturate.  How the published expectations were
+ * measured is not known: wrapped inputs agree best with them (docs/benchmark.md). */
 enum bench_preprocessor {
     PREPROCESS_INCEPTION,
     PREPROCESS_INCEPTION_SATURATED,
@@ -68,6 +68,8 @@ enum { BENCH_BUCKETS = 32, BENCH_WHY = 400 };
 struct bench_times {
     uint64_t n;
     double mean, median, p90, p99, deviation, least, most, total;
+    double low, high; /* of the medians of its parts (reports/bench_change.h) */
+    int64_t parts;
     double start,
         step; /* of the histogram: bucket i is [start + i * step, start + (i + 1) * step) */
     uint32_t bucket[BENCH_BUCKETS];

@@ -407,13 +407,10 @@ static int check_script(const struct sharded_plan *p, struct why *w)
     return 0;
 }
 
-static int read_plan(struct sharded_plan *p, struct why *w)
+static int read_plan(struct sharded_plan *p, const char *json, struct why *w)
 {
-    char *text = NULL;
     json_error_t error;
-    TRY(specs_read_toml(p->file, &text, w));
-    p->json = json_loads(text, 0, &error);
-    free(text);
+    p->json = json_loads(json, 0, &error);
     REQUIRE(w, p->json, "%s: %s", p->file, error.text);
     TRY(find_home(p, w));
     TRY(sharded_keys_read(p, w));
@@ -428,7 +425,8 @@ static int read_plan(struct sharded_plan *p, struct why *w)
     return check_script(p, w);
 }
 
-int sharded_plan_read(const char *file, struct sharded_plan *ret_plan, struct why *w)
+int sharded_plan_parse(const char *json, const char *file, struct sharded_plan *ret_plan,
+                       struct why *w)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct sharded_plan p = { .file = file,
@@ -438,12 +436,21 @@ int sharded_plan_read(const char *file, struct sharded_plan *ret_plan, struct wh
                               .arena = arena_new(0) };
     if (!p.arena)
         return why_no_memory(w);
-    if (read_plan(&p, w) < 0) {
+    if (read_plan(&p, json, w) < 0) {
         sharded_plan_done(&p);
         return -1;
     }
     *ret_plan = p;
     return 0;
+}
+
+int sharded_plan_read(const char *file, struct sharded_plan *ret_plan, struct why *w)
+{
+    char *json = NULL;
+    TRY(specs_read_toml(file, &json, w));
+    int failed = sharded_plan_parse(json, file, ret_plan, w);
+    free(json);
+    return failed;
 }
 
 void sharded_plan_done(struct sharded_plan *p)

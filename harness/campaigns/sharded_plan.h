@@ -50,6 +50,9 @@ struct sharded_plan {
  * command's options as its command line would; the message names file, key, what was found and what
  * would be right.  Writes nothing. */
 int sharded_plan_read(const char *file, struct sharded_plan *ret_plan, struct why *w);
+/* The same of the JSON that the TOML of `file` becomes; malformed JSON is WHY_INVALID. */
+int sharded_plan_parse(const char *json, const char *file, struct sharded_plan *ret_plan,
+                       struct why *w);
 void sharded_plan_done(struct sharded_plan *p);
 
 /* Appends the command line of shard i, from 1 to n_shards, for a shell. */

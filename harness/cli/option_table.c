@@ -93,8 +93,12 @@ const struct option_row option_table[] = {
       option_set_samples },
     { "relaxed", 0, NULL, CMD_BENCH,
       "allow that fp32 is computed in fp16, as the public benchmark does", MEMBER(relaxed) },
+    { "against", 0, "RUN", CMD_BENCH | CMD_REPORT,
+      "compare times and accuracy of benchmarks with this run: RUN, DATABASE or DATABASE:RUN "
+      "(default: in the report, the run before)",
+      MEMBER(against) },
     { "open", 0, NULL, CMD_BENCH,
-      "open the report (-o, default halcyon-report) in a browser at the end, by xdg-open",
+      "open the report (-o, default halcyon-report) at the end, in $BROWSER or by xdg-open",
       MEMBER(open_report) },
     { "reference", 0, "TARGET", CMD_CALIBRATE,
       "target whose time is 1, on the wall clock (default: golden)", MEMBER(reference),
@@ -229,6 +233,10 @@ const struct option_row option_table[] = {
       "with --summary: at most K failures of a bucket and target keep their specification "
       "(default 20)",
       option_set_keep },
+    { "resume", 0, NULL, CMD_BENCH,
+      "continue the newest unfinished run of this command: models that it has on a target are not "
+      "measured again",
+      MEMBER(resume) },
     { "resume", 0, NULL, CMD_CAMPAIGN,
       "continue the newest unfinished run of this command; start one if there is none",
       MEMBER(resume) },

@@ -126,6 +126,7 @@ struct options {
     uint64_t iterations, samples; /* 0: not limited */
     const char *reference;        /* of halcyon calibrate; NULL: golden */
     bool open_report;             /* --open */
+    const char *against;          /* a run, also of halcyon report; NULL: not given */
     bool no_latency, no_accuracy, no_compile, no_reference, relaxed;
 };
 

@@ -1,6 +1,4 @@
 /* halcyon diff: compares the verdicts, times and errors of two runs. */
-#include <ctype.h>
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +11,7 @@
 #include "harness/commands/commands.h"
 #include "harness/policy/run_diff.h"
 #include "harness/server/server_url.h"
+#include "harness/store/named_run.h"
 
 enum { MOST_SHOWN = 20 };
 
@@ -28,41 +27,6 @@ struct diff_command {
 
 /* ---- what to compare */
 
-static bool is_number(const char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isdigit((unsigned char) text[i]))
-            return false;
-    return n > 0 && n <= 18;
-}
-
-/* [DATABASE][:RUN], RUN or nothing, in n characters. */
-static int parse_database(const char *text, size_t n, const char *db, char **ret_path,
-                          int64_t *ret_run, struct why *w)
-{
-    size_t path = n;
-    *ret_run = 0;
-    *ret_path = strndup(text, n);
-    if (!*ret_path)
-        return why_no_memory(w);
-    if (n && !is_number(text, n) && access(*ret_path, F_OK) == 0)
-        return 0;
-    while (path && isdigit((unsigned char) text[path - 1]))
-        path--;
-    bool has_run = path < n && (!path || text[path - 1] == ':') && is_number(text + path, n - path);
-    if (has_run) {
-        *ret_run = strtoll(text + path, NULL, 10);
-        n = path ? path - 1 : 0;
-        (*ret_path)[n] = 0;
-        REQUIRE(w, *ret_run, "'%s': expected a run from 1 on", text);
-    }
-    if (!n) {
-        free(*ret_path);
-        *ret_path = strdup(db);
-    }
-    return *ret_path ? 0 : why_no_memory(w);
-}
-
 static int open_side(struct diff_command *c, int side, const char *text, struct why *w)
 {
     struct diff_side *s = side ? &c->b : &c->a;
@@ -74,11 +38,8 @@ static int open_side(struct diff_command *c, int side, const char *text, struct 
         s->filter.target = at + 1;
         n = (size_t) (at - text);
     }
-    TRY(parse_database(text, n, c->o->db, &c->path[side], &s->filter.run, w));
-    if (access(c->path[side], F_OK) != 0)
-        return why_file_or(
-            w, c->path[side], errno,
-            " (expected RUN, DATABASE or DATABASE:RUN, each with @TARGET if needed)");
+    TRY(named_run_parse(text, n, c->o->db, &c->path[side], &s->filter.run, w));
+    TRY(named_run_check(c->path[side], ", each with @TARGET if needed", w));
     TRY(results_open(c->path[side], RESULTS_READ, &s->results, w));
     return results_describe(s->results, &s->filter, &s->run, w);
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "golden/base/text_escape.h"
+#include "harness/bench/bench_base.h"
 #include "harness/cases/found_case.h"
 #include "harness/commands/commands.h"
 #include "harness/explain/hypotheses.h"
@@ -53,7 +54,7 @@ static int write_site(const struct options *o, const struct report_options *r, s
     return 0;
 }
 
-static int write_report(const struct options *o, struct why *w)
+static int write_report(const struct options *o, struct bench_base *base, struct why *w)
 {
     struct report_options options = {
         .run = o->run, .load = load_spec, .meaning = hypothesis_sentence, .database = o->db_shown
@@ -65,6 +66,10 @@ static int write_report(const struct options *o, struct why *w)
             "missing option -o DIR, the folder to write to, or --text, --markdown, --junit, "
             "--json-file, --tap or --csv FILE");
     REQUIRE(w, !o->text || !o->markdown, "--text and --markdown exclude each other");
+    if (o->against) /* checks that there are benchmarks */
+        TRY(bench_base_open(o->against, o->db, base, w));
+    options.against = base->path;
+    options.against_run = base->run;
     TRY(results_look_for(o->db, w));
     TRY(export_check(o, w));
     TRY(results_open(o->db, RESULTS_READ, &r, w)); /* also checks that it is a results database */
@@ -80,5 +85,8 @@ static int write_report(const struct options *o, struct why *w)
 int cmd_report(const struct options *o)
 {
     struct why why = { 0 };
-    return write_report(o, &why) < 0 ? print_error(o, &why) : EXIT_CONFORMING;
+    struct bench_base base = { 0 };
+    int failed = write_report(o, &base, &why);
+    bench_base_close(&base);
+    return failed < 0 ? print_error(o, &why) : EXIT_CONFORMING;
 }

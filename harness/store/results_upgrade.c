@@ -88,12 +88,12 @@ bool results_has_table(struct results *r, const char *table)
            SQLITE_OK;
 }
 
-static const char *const added[] = { "support_sets",    "target_performance", "coverage_parts",
-                                     "steering_sets",   "campaigns",          "shards",
-                                     "bench_results",   "bench_times",        "bench_metrics",
-                                     "summary_parts",   "summary_verdicts",   "summary_operations",
-                                     "summary_ratios",  "summary_buckets",    "summary_failures",
-                                     "summary_coverage" };
+static const char *const added[] = { "support_sets",       "target_performance", "coverage_parts",
+                                     "steering_sets",      "campaigns",          "shards",
+                                     "bench_results",      "bench_times",        "bench_metrics",
+                                     "bench_noise",        "summary_parts",      "summary_verdicts",
+                                     "summary_operations", "summary_ratios",     "summary_buckets",
+                                     "summary_failures",   "summary_coverage" };
 
 bool results_has_tables(struct results *r)
 {

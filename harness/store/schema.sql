@@ -362,6 +362,18 @@ CREATE TABLE bench_times (
     PRIMARY KEY (run, target, model, what, clock)
 ) WITHOUT ROWID;
 
+CREATE TABLE bench_noise (          -- of bench_times: the durations in their order, in parts of equal size
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    model       TEXT NOT NULL,
+    what        TEXT NOT NULL,
+    clock       TEXT NOT NULL,
+    parts       INTEGER NOT NULL,   -- 10, or as many as there are durations
+    low_ns      REAL NOT NULL,      -- least and greatest median of a part
+    high_ns     REAL NOT NULL,
+    PRIMARY KEY (run, target, model, what, clock)
+) WITHOUT ROWID;
+
 CREATE TABLE bench_metrics (
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,

@@ -85,7 +85,7 @@ int site_open(struct site *s, struct why *w)
     TRY(database_check_version(s->db, s->path, &version, w));
     if (s->o->run)
         TRY(database_check_run(s->db, s->path, s->o->run, w));
-    TRY(site_create_tables(s->db, s->path, s->o->run, version, w));
+    TRY(site_create_tables(s->db, s->path, s->o, version, w));
     TRY(site_number(s, QUERY_N_BUGS, 0, &s->n_bugs, w));
     TRY(site_number(s, QUERY_N_ROWS_OF_BUGS, 0, &s->n_cards, w));
     TRY(site_number(s, QUERY_N_UNSORTED, 0, &s->n_unsorted, w));

@@ -17,6 +17,7 @@
  *   covered      tid, operation, ...    calls that were executed
  */
 #include "reports/site/site_queries.h"
+#include "reports/site/site_bench_base.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -103,6 +104,9 @@ static const struct {
     { "bench_times",
       "0 AS run, 0 AS target, '' AS model, '' AS what, '' AS clock, 0 AS n, 0.0 AS mean_ns, "
       "0.0 AS median_ns, 0.0 AS p90_ns, 0.0 AS p99_ns, 0.0 AS deviation_ns, '' AS buckets" },
+    { "bench_noise",
+      "0 AS run, 0 AS target, '' AS model, '' AS what, '' AS clock, 0 AS parts, 0.0 AS low_ns, "
+      "0.0 AS high_ns" },
     { "bench_metrics",
       "0 AS run, 0 AS target, '' AS model, '' AS key, 0 AS more_is_better, 0.0 AS value, "
       "0.0 AS reference, 0.0 AS expected, 0.0 AS allowed, '' AS worse" },
@@ -121,16 +125,147 @@ static const struct {
     { "summary_buckets", "0 AS run, 0 AS target, '' AS key, 0 AS n" },
 };
 
-/* The newest result of each model and target, and the run before it that has them, too. */
+/* The newest result of each model and target. */
 #define BENCH_NOW                                                                                  \
     "WITH rows AS (SELECT b.*, t.uri, row_number() OVER (PARTITION BY b.model, t.uri ORDER BY "    \
     "b.run DESC) AS age FROM bench_results b JOIN targets t ON t.target = b.target "               \
-    "WHERE ?1 = 0 OR b.run <= ?1), now AS (SELECT * FROM rows WHERE age = 1 AND ?1 IN (0, run)), " \
-    "past AS (SELECT * FROM rows WHERE age = 2) "
+    "WHERE ?1 = 0 OR b.run <= ?1), now AS (SELECT * FROM rows WHERE age = 1 AND ?1 IN (0, run)) "
 #define BENCH_TIME(column, of, wanted, by)                                                         \
     "(SELECT " column " FROM bench_times x WHERE x.run = " of ".run AND x.target = " of            \
     ".target AND x.model = " of ".model AND x.what = '" wanted "' AND x.clock = '" by "')"
-#define BENCH_LATENCY(column) BENCH_TIME(column, "b", "synchronous", "wall")
+#define BENCH_LATENCY(column)     BENCH_TIME(column, "b", "synchronous", "wall")
+#define BENCH_MEAN_OF(wanted, by) BENCH_TIME("mean_ns", "b", wanted, by)
+#define BENCH_QUERY                                                                                                                                                             \
+    BENCH_NOW                                                                                                                                                                   \
+    "SELECT b.model, b.uri, b.verdict, b.why, " BENCH_LATENCY("mean_ns") ", " BENCH_LATENCY("medi"                                                                              \
+                                                                                            "an_"                                                                               \
+                                                                                            "ns") ", " BENCH_LATENCY("p90_ns") ", " BENCH_LATENCY("p99_ns") ", " BENCH_LATENCY( \
+        "deviation_ns") ", " BENCH_LATENCY("buckets") ", p.median_ns, p.parts, "                                                                                                \
+                                                      "p.low_ns, p.high_ns, n.parts, n.low_ns, "                                                                                \
+                                                      "n.high_ns, " BENCH_MEAN_OF("burst", "wall") ", " BENCH_MEAN_OF("synchronous", "device") ", " BENCH_MEAN_OF(              \
+                                                          "compile",                                                                                                            \
+                                                          "wall") ", " BENCH_MEAN_OF("prepare "                                                                                 \
+                                                                                     "from cache",                                                                              \
+                                                                                     "wall") ", "                                                                               \
+                                                                                             "b."                                                                               \
+                                                                                             "cac"                                                                              \
+                                                                                             "he_"                                                                              \
+                                                                                             "byt"                                                                              \
+                                                                                             "es,"                                                                              \
+                                                                                             " b."                                                                              \
+                                                                                             "mem"                                                                              \
+                                                                                             "ory"                                                                              \
+                                                                                             "_by"                                                                              \
+                                                                                             "tes"                                                                              \
+                                                                                             " FR"                                                                              \
+                                                                                             "OM "                                                                              \
+                                                                                             "now"                                                                              \
+                                                                                             " b "                                                                              \
+                                                                                             "LEF"                                                                              \
+                                                                                             "T "                                                                               \
+                                                                                             "JOI"                                                                              \
+                                                                                             "N "                                                                               \
+                                                                                             "bas"                                                                              \
+                                                                                             "e_"                                                                               \
+                                                                                             "tim"                                                                              \
+                                                                                             "es "                                                                              \
+                                                                                             "p "                                                                               \
+                                                                                             "ON "                                                                              \
+                                                                                             "p."                                                                               \
+                                                                                             "mod"                                                                              \
+                                                                                             "el "                                                                              \
+                                                                                             "= "                                                                               \
+                                                                                             "b."                                                                               \
+                                                                                             "mod"                                                                              \
+                                                                                             "el "                                                                              \
+                                                                                             "AND"                                                                              \
+                                                                                             " p."                                                                              \
+                                                                                             "uri"                                                                              \
+                                                                                             " = "                                                                              \
+                                                                                             "b."                                                                               \
+                                                                                             "uri"                                                                              \
+                                                                                             " AN"                                                                              \
+                                                                                             "D "                                                                               \
+                                                                                             "p."                                                                               \
+                                                                                             "wha"                                                                              \
+                                                                                             "t "                                                                               \
+                                                                                             "= "                                                                               \
+                                                                                             "'sy"                                                                              \
+                                                                                             "nch"                                                                              \
+                                                                                             "ron"                                                                              \
+                                                                                             "ous"                                                                              \
+                                                                                             "' "                                                                               \
+                                                                                             "AND"                                                                              \
+                                                                                             " p."                                                                              \
+                                                                                             "clo"                                                                              \
+                                                                                             "ck "                                                                              \
+                                                                                             "= "                                                                               \
+                                                                                             "'wa"                                                                              \
+                                                                                             "ll'"                                                                              \
+                                                                                             " LE"                                                                              \
+                                                                                             "FT "                                                                              \
+                                                                                             "JOI"                                                                              \
+                                                                                             "N "                                                                               \
+                                                                                             "ben"                                                                              \
+                                                                                             "ch_"                                                                              \
+                                                                                             "noi"                                                                              \
+                                                                                             "se "                                                                              \
+                                                                                             "n "                                                                               \
+                                                                                             "ON "                                                                              \
+                                                                                             "n."                                                                               \
+                                                                                             "run"                                                                              \
+                                                                                             " = "                                                                              \
+                                                                                             "b."                                                                               \
+                                                                                             "run"                                                                              \
+                                                                                             " AN"                                                                              \
+                                                                                             "D "                                                                               \
+                                                                                             "n."                                                                               \
+                                                                                             "tar"                                                                              \
+                                                                                             "get"                                                                              \
+                                                                                             " = "                                                                              \
+                                                                                             "b."                                                                               \
+                                                                                             "tar"                                                                              \
+                                                                                             "get"                                                                              \
+                                                                                             " AN"                                                                              \
+                                                                                             "D "                                                                               \
+                                                                                             "n."                                                                               \
+                                                                                             "mod"                                                                              \
+                                                                                             "el "                                                                              \
+                                                                                             "= "                                                                               \
+                                                                                             "b."                                                                               \
+                                                                                             "mod"                                                                              \
+                                                                                             "el "                                                                              \
+                                                                                             "AND"                                                                              \
+                                                                                             " n."                                                                              \
+                                                                                             "wha"                                                                              \
+                                                                                             "t "                                                                               \
+                                                                                             "= "                                                                               \
+                                                                                             "'sy"                                                                              \
+                                                                                             "nch"                                                                              \
+                                                                                             "ron"                                                                              \
+                                                                                             "ous"                                                                              \
+                                                                                             "' "                                                                               \
+                                                                                             "AND"                                                                              \
+                                                                                             " n."                                                                              \
+                                                                                             "clo"                                                                              \
+                                                                                             "ck "                                                                              \
+                                                                                             "= "                                                                               \
+                                                                                             "'wa"                                                                              \
+                                                                                             "ll'"                                                                              \
+                                                                                             " "                                                                                \
+                                                                                             "ORD"                                                                              \
+                                                                                             "ER "                                                                              \
+                                                                                             "BY "                                                                              \
+                                                                                             "b."                                                                               \
+                                                                                             "ord"                                                                              \
+                                                                                             "ina"                                                                              \
+                                                                                             "l, "                                                                              \
+                                                                                             "b."                                                                               \
+                                                                                             "mod"                                                                              \
+                                                                                             "el,"                                                                              \
+                                                                                             " b."                                                                              \
+                                                                                             "tar"                                                                              \
+                                                                                             "get"
 
 /* Before version 4, names of random cases lack the options that the graphs were generated with. */
 static const char graphs_before_4[] =
@@ -443,8 +578,10 @@ static int fill_cells(sqlite3 *db, const char *path, struct why *w)
     return failed;
 }
 
-int site_create_tables(sqlite3 *db, const char *path, int64_t run, int version, struct why *w)
+int site_create_tables(sqlite3 *db, const char *path, const struct report_options *o, int version,
+                       struct why *w)
 {
+    const int64_t run = o->run;
     char view[sizeof(as_version_5) + sizeof(as_version_2) + sizeof(as_version_4)];
     snprintf(view, sizeof(view), as_version_5, version < 2 ? as_version_2 : "",
              version < 4 ? as_version_4 : "");
@@ -452,6 +589,7 @@ int site_create_tables(sqlite3 *db, const char *path, int64_t run, int version, 
         (version < 5 && sqlite3_exec(db, view, NULL, NULL, NULL) != SQLITE_OK))
         return database_failed(db, path, w);
     TRY(add_later_tables(db, path, w));
+    TRY(site_create_bench_base(db, path, o, add_later_tables, w));
     TRY(run_sql(db, path, create_targets, run, "", w));
     TRY(run_sql(db, path, create_shown, run, version < 4 ? graphs_before_4 : "", w));
     TRY(run_sql(db, path, create_summed, run, "", w));
@@ -494,200 +632,184 @@ int site_create_tables(sqlite3 *db, const char *path, int64_t run, int version, 
     "substr(min(ru.started), 1, 10), CAST((SELECT julianday(max(started)) FROM runs) - "           \
     "julianday(min(ru.started)) AS INTEGER), count(DISTINCT x.run)"
 
-const char
-    *const
-        site_sql[N_QUERIES] = {
-            [QUERY_VERDICTS] = "SELECT verdict, sum(n), conforming FROM total GROUP BY verdict",
-            [QUERY_UNFINISHED] = "SELECT count(*) FROM runs WHERE finished IS NULL AND run IN "
-                                 "(SELECT run FROM shown)",
-            [QUERY_COMPARED] = "SELECT coalesce(sum(checked), 0) FROM total",
-            [QUERY_CASES] =
-                "SELECT (SELECT count(DISTINCT case_id) FROM shown WHERE run NOT IN (SELECT run "
-                "FROM summed)) + (SELECT coalesce(sum(n_cases), 0) FROM summed)",
-            [QUERY_SUMMED] = "SELECT coalesce(sum(n_cases), 0) FROM summed",
-            [QUERY_N_TARGETS] = "SELECT count(*) FROM target_list",
-            [QUERY_N_UNLOADED] = "SELECT count(*) FROM " SHOWN_FILES,
-            [QUERY_N_BUGS] =
-                "SELECT count(*) FROM bug WHERE NOT (key >= char(2) AND key < char(3))",
-            [QUERY_N_ROWS_OF_BUGS] = "SELECT count(*) FROM bug",
-            [QUERY_N_UNSORTED] = "SELECT coalesce(sum(n), 0) FROM bug WHERE key >= char(2) AND "
-                                 "key < char(3)",
-            [QUERY_BUGS] = "SELECT b.bug, b.key, s.bucket, b.n, b.targets, b.greatest, r.row, "
-                           "text_of(d.shrunk), " CASE_COLUMNS
-                           " FROM bug b CROSS JOIN case_row r ON r.bug = b.bug AND r.place = 1 "
-                           "CROSS JOIN shown s ON s.rowid = b.vid CROSS JOIN " DETAILS_OF_SHOWN
-                           " WHERE b.bug >= ?1 AND b.bug < ?1 + ?2 ORDER BY b.bug",
-            [QUERY_BUG_TARGETS] =
-                "SELECT uri, sum(n) AS n FROM (SELECT s.uri, count(*) AS n FROM case_row r JOIN "
-                "shown s ON "
-                "s.rowid = r.vid WHERE r.bug = ?1 AND s.run NOT IN (SELECT run FROM summed) GROUP "
-                "BY s.uri "
-                "UNION ALL SELECT t.uri, b.n FROM bug g JOIN bucket_bug x ON x.key = g.key "
-                "JOIN summary_buckets b ON b.key = x.bucket "
-                "JOIN summed USING (run) JOIN targets t ON t.target = b.target WHERE g.bug = ?1) "
-                "GROUP BY uri ORDER BY n DESC, uri",
-            [QUERY_BUG_BLAMED] =
-                "SELECT CASE WHEN s.blamed_count > 1 THEN 'several operations together' "
-                "ELSE coalesce(s.blamed, 'none alone') END AS operation, "
-                "CASE WHEN s.blamed_count > 1 THEN '' ELSE coalesce(s.blamed_type, '') END, "
-                "count(*) FROM case_row r JOIN shown s ON s.rowid = r.vid WHERE r.bug = ?1 "
-                "GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 12",
-            [QUERY_BUG_RUNS] =
-                "SELECT h.first, substr(ru.started, 1, 10), h.runs FROM bug b JOIN bucket_runs h "
-                "ON h.bucket = b.key JOIN runs ru ON ru.run = h.first WHERE b.bug = ?1",
-            [QUERY_TARGETS] = "SELECT * FROM target_facts ORDER BY tid",
-            [QUERY_TARGET_TOTALS] =
-                "SELECT tid, verdict, sum(n) FROM total GROUP BY 1, 2 ORDER BY 1",
-            /* conform/1.3/model/M9 */
-            [QUERY_SUITES] = "SELECT substr(rule, 1, instr(rule, '/') - 1) AS suite, verdict, "
-                             "count(*), sum(checked), "
-                             "sum(ms) FROM (SELECT *, substr(name, 9 + instr(substr(name, 9), "
-                             "'/')) AS rule FROM shown "
-                             "WHERE name GLOB 'conform/*') GROUP BY 1, 2 ORDER BY 1",
-            [QUERY_OPERATIONS] =
-                "SELECT operation, " ROLES " FROM cell JOIN pair USING (pair) "
-                "GROUP BY operation ORDER BY sum(failed) DESC, sum(suspect) DESC, 1",
-            [QUERY_TYPES] = "SELECT type, " ROLES " FROM cell JOIN pair USING (pair) "
-                            "GROUP BY type ORDER BY sum(failed) DESC, sum(suspect) DESC, 1",
-            [QUERY_PAIRS] = "SELECT operation, type FROM pair ORDER BY pair",
-            [QUERY_CELLS] =
-                "SELECT pair, tid, " ROLES " FROM cell GROUP BY pair, tid ORDER BY pair, tid",
-            [QUERY_CELL_BUGS] =
-                "SELECT p.pair, m.tid, b.bug, count(*) FROM member m JOIN bug b USING (key) "
-                "JOIN shown s ON s.rowid = m.vid JOIN case_operations o ON o.case_id = s.case_id "
-                "JOIN pair p ON p.operation = o.operation AND p.type = o.type "
-                "WHERE s.blamed IS NULL OR instr(', ' || s.blamed || ' (', ', ' || o.operation || "
-                "' (') > "
-                "0 "
-                "GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC, 3",
-            [QUERY_COVERED] =
-                "SELECT tid, count(DISTINCT operation), count(DISTINCT operation || '/' || form || "
-                "'/' || "
-                "types), count(DISTINCT operation || '/' || form || '/' || types || '/' || rank), "
-                "count(DISTINCT operation || '/' || form || '/' || types || '/' || options), "
-                "count(DISTINCT operation || '/' || form || '/' || types || '/' || value_class), "
-                "sum(ran), "
-                "(SELECT sum(not_run) FROM covered n WHERE n.tid = c.tid) FROM covered c WHERE ran "
-                "> 0 "
-                "GROUP BY tid",
-            [QUERY_COVERED_OPERATIONS] = "SELECT operation, count(DISTINCT CASE WHEN ran > 0 THEN "
-                                         "form || '/' || types END), "
-                                         "sum(ran), sum(not_run), count(DISTINCT CASE WHEN ran > 0 "
-                                         "THEN tid END) FROM covered "
-                                         "GROUP BY operation ORDER BY 3, 1",
-            [QUERY_PAIRS_COVERED] =
-                "SELECT l.tid, count(DISTINCT n.producer || '/' || n.consumer) FROM neighbours n "
-                "JOIN targets t ON t.target = n.target JOIN target_list l ON l.uri = t.uri "
-                "WHERE n.ran > 0 AND ?1 IN (0, n.run) GROUP BY 1",
-            [QUERY_RATIOS] =
-                "SELECT operation, tid, bin, n, greatest FROM ratios ORDER BY operation, tid",
-            [QUERY_WALL_TIMES] =
-                "SELECT tid, time_bin(ms) AS bin, count(*) FROM shown "
-                "WHERE verdict <> 'unsupported' AND run NOT IN (SELECT run FROM summed) "
-                "GROUP BY 1, 2 ORDER BY 1, 2",
-            [QUERY_SLOWEST] =
-                "SELECT name, uri, verdict, ms, device_ns, n_operations FROM shown "
-                "WHERE run NOT IN (SELECT run FROM summed) ORDER BY ms DESC, name LIMIT 10",
-            [QUERY_PERFORMANCE] =
-                "SELECT l.tid, p.what, p.time, p.power FROM target_list l JOIN (SELECT uri, "
-                "max(target) AS "
-                "target FROM targets GROUP BY uri) u ON u.uri = l.uri JOIN target_performance p ON "
-                "p.target = u.target ORDER BY p.what, l.tid",
-            [QUERY_BENCH] = BENCH_NOW "SELECT b.model, b.uri, b.verdict, b.why, " BENCH_LATENCY("me"
-                                                                                                "an"
-                                                                                                "_n"
-                                                                                                "s") ", " BENCH_LATENCY("median"
-                                                                                                                        "_ns") ", " BENCH_LATENCY("p90_ns") ", " BENCH_LATENCY("p99_ns") ", " BENCH_LATENCY("deviation_ns") ", " BENCH_LATENCY("buckets") ", " BENCH_TIME("median_ns",
-                                                                                                                                                                                                                                                                          "p", "synchronous", "wall") ", " BENCH_TIME("mean_ns",
-                                                                                                                                                                                                                                                                                                                      "b", "burst", "wall") ", " BENCH_TIME("mean_ns", "b", "synchronous", "device") ","
-                                                                                                                                                                                                                                                                                                                                                                                                     " " BENCH_TIME(
-                                                                                                                                                                                                                                                                                                                                                                                                         "mean_ns", "b", "compile", "wall") ", " BENCH_TIME("mean_ns",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                            "b",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                            "prepare from cache",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                            "wall") ", b.cache_bytes, b.memory_bytes FROM now b LEFT JOIN past p ON p.model = b.model AND p.uri = b.uri ORDER BY b.ordinal, b.model, b.target",
-            [QUERY_BENCH_METRICS] = BENCH_NOW
-            "SELECT b.model, b.uri, m.key, m.value, m.reference, m.expected, m.allowed, m.worse, "
-            "(SELECT o.value FROM bench_metrics o WHERE o.run = p.run AND o.target = p.target AND "
-            "o.model = p.model AND o.key = m.key), m.more_is_better FROM now b JOIN bench_metrics "
-            "m ON "
-            "m.run = b.run AND m.target = b.target AND m.model = b.model LEFT JOIN past p ON "
-            "p.model = b.model AND p.uri = b.uri ORDER BY b.ordinal, b.model, b.target, m.key LIKE "
-            "'%reference%', m.key",
-            [QUERY_N_BENCH] = BENCH_NOW "SELECT count(*) FROM now",
-            [QUERY_N_BENCH_BAD] = BENCH_NOW /* of the verdicts that a benchmark gives */
-            "SELECT count(*) FROM now WHERE verdict NOT IN ('pass', 'undecided', 'unsupported')",
-            [QUERY_FLAKES] =
-                "SELECT s.name, s.uri, d.was, d.failed_attempts, d.attempts, " AGE
-                " FROM shown s JOIN " DETAILS_OF_SHOWN
-                " JOIN details x ON x.name = s.name AND x.uri = s.uri AND "
-                "x.verdict = 'flaky' JOIN runs ru ON ru.run = x.run WHERE s.verdict = 'flaky' "
-                "GROUP BY s.rowid ORDER BY 4 * 1.0 / 5 DESC, 1, 2 LIMIT 200",
-            [QUERY_WAIVERS] =
-                "SELECT CASE WHEN instr(d.why, ' (' || d.was || ': ') > 0 THEN "
-                "substr(d.why, 1, instr(d.why, ' (' || d.was || ': ')) ELSE d.why END AS reason, "
-                "s.uri, "
-                "d.was, "
-                "count(DISTINCT s.rowid), min(s.name), " AGE " FROM shown s JOIN " DETAILS_OF_SHOWN
-                " JOIN details x ON x.name = s.name AND "
-                "x.uri = s.uri AND x.verdict = 'waived' JOIN runs ru ON ru.run = x.run "
-                "WHERE s.verdict = 'waived' GROUP BY gist(reason), s.uri, d.was ORDER BY 4 DESC, "
-                "1, 2 "
-                "LIMIT 200",
-            [QUERY_TREND] =
-                "SELECT d.run, replace(substr(ru.started, 1, 16), 'T', ' '), ru.kind, d.verdict, "
-                "sum(d.n), "
-                "d.conforming FROM (SELECT run, verdict, conforming, 1 AS n FROM details WHERE run "
-                "NOT IN "
-                "(SELECT run FROM summary_parts) UNION ALL SELECT run, verdict, verdict IN "
-                "('pass', "
-                "'unsupported', 'undecided', 'waived'), n FROM summary_verdicts) d JOIN runs ru ON "
-                "ru.run = d.run WHERE d.run IN (SELECT run FROM runs ORDER BY run DESC LIMIT 60) "
-                "GROUP BY d.run, d.verdict ORDER BY d.run",
-            [QUERY_NEW_BUGS] = "SELECT first, count(*) FROM bucket_runs GROUP BY first",
-            [QUERY_UNDECIDED] =
-                "SELECT s.uri, d.why, min(s.name), count(*) FROM shown s JOIN " DETAILS_OF_SHOWN
-                " WHERE s.verdict = 'undecided' GROUP BY s.uri, gist(d.why) ORDER BY 4 DESC, 1, 2 "
-                "LIMIT 100",
-            [QUERY_UNSUPPORTED] =
-                "SELECT s.uri, coalesce(d.blamed_why, d.why) AS signature, s.name, count(*), "
-                "min(s.case_id) FROM shown s JOIN " DETAILS_OF_SHOWN
-                " WHERE s.verdict = 'unsupported' "
-                "GROUP BY s.uri, signature ORDER BY count(*) DESC, s.uri, signature LIMIT 100",
-            [QUERY_RUNS] =
-                "SELECT run, replace(substr(started, 1, 19), 'T', ' '), command, judge, version, "
-                "seconds, n_cases, coalesce((SELECT n_cases FROM summed s WHERE s.run = runs.run), "
-                "(SELECT count(*) FROM cases c WHERE c.run = runs.run AND "
-                "EXISTS (SELECT 1 FROM verdicts v WHERE v.case_id = c.case_id))), finished "
-                "FROM runs WHERE ?1 IN (0, run) ORDER BY run DESC LIMIT 200",
-            [QUERY_UNLOADED] =
-                "SELECT run, why FROM " SHOWN_FILES " ORDER BY run, ordinal LIMIT 1000",
-            [QUERY_SUPPORT] = "SELECT DISTINCT t.uri, s.digest, s.text FROM runs r, "
-                              "json_each(CASE WHEN json_valid(r.options) THEN r.options ELSE '{}' "
-                              "END, '$.for') f "
-                              "JOIN targets t ON t.run = r.run AND t.ordinal = f.key "
-                              "JOIN support_sets s ON s.digest = f.value WHERE ?1 IN (0, r.run) "
-                              "ORDER BY t.uri, s.digest",
-            [QUERY_NOTES] = "SELECT n.run, t.uri, n.text FROM run_notes n JOIN targets t ON "
-                            "t.target = n.target WHERE ?1 IN (0, n.run) ORDER BY 1, 2, 3 LIMIT 500",
-            [QUERY_ROWS] =
-                "SELECT s.name, s.tid, s.verdict, s.ms, coalesce(s.blamed_ratio, s.ratio), r.bug, "
-                "(SELECT group_concat(p.pair) FROM case_operations o JOIN pair p ON "
-                "p.operation = o.operation AND p.type = o.type WHERE o.case_id = s.case_id) "
-                "FROM case_row r CROSS JOIN shown s ON s.rowid = r.vid "
-                "WHERE r.row >= ?1 AND r.row < ?2 ORDER BY r.row",
-            [QUERY_N_ROWS] = "SELECT count(*) FROM case_row",
-            [QUERY_VERDICT_ROWS] =
-                "SELECT s.verdict, min(r.row), count(*) FROM case_row r JOIN shown s ON "
-                "s.rowid = r.vid WHERE r.bug IS NULL GROUP BY 1 ORDER BY 2",
-            [QUERY_TEXTS] = "SELECT r.place, sum(coalesce(length(text_of(d.spec)), 0) + "
-                            "coalesce(length(d.printed), 0) "
-                            "+ "
-                            "coalesce(length(d.backtrace), 0) + "
-                            "coalesce(length(text_of(d.shrunk)), 0)) FROM case_row "
-                            "r "
-                            "CROSS JOIN shown s ON s.rowid = r.vid CROSS JOIN " DETAILS_OF_SHOWN
-                            " WHERE r.bug IS NOT NULL GROUP BY r.place ORDER BY r.place",
-            [QUERY_DETAILS] = "SELECT " CASE_COLUMNS " FROM case_row r CROSS JOIN shown s ON "
-                              "s.rowid = r.vid CROSS JOIN " DETAILS_OF_SHOWN
-                              " WHERE r.row < ?1 AND r.bug IS NOT NULL ORDER BY r.row",
-        };
+const char *const site_sql[N_QUERIES] = {
+    [QUERY_VERDICTS] = "SELECT verdict, sum(n), conforming FROM total GROUP BY verdict",
+    [QUERY_UNFINISHED] = "SELECT count(*) FROM runs WHERE finished IS NULL AND run IN "
+                         "(SELECT run FROM shown)",
+    [QUERY_COMPARED] = "SELECT coalesce(sum(checked), 0) FROM total",
+    [QUERY_CASES] =
+        "SELECT (SELECT count(DISTINCT case_id) FROM shown WHERE run NOT IN (SELECT run "
+        "FROM summed)) + (SELECT coalesce(sum(n_cases), 0) FROM summed)",
+    [QUERY_SUMMED] = "SELECT coalesce(sum(n_cases), 0) FROM summed",
+    [QUERY_N_TARGETS] = "SELECT count(*) FROM target_list",
+    [QUERY_N_UNLOADED] = "SELECT count(*) FROM " SHOWN_FILES,
+    [QUERY_N_BUGS] = "SELECT count(*) FROM bug WHERE NOT (key >= char(2) AND key < char(3))",
+    [QUERY_N_ROWS_OF_BUGS] = "SELECT count(*) FROM bug",
+    [QUERY_N_UNSORTED] = "SELECT coalesce(sum(n), 0) FROM bug WHERE key >= char(2) AND "
+                         "key < char(3)",
+    [QUERY_BUGS] = "SELECT b.bug, b.key, s.bucket, b.n, b.targets, b.greatest, r.row, "
+                   "text_of(d.shrunk), " CASE_COLUMNS
+                   " FROM bug b CROSS JOIN case_row r ON r.bug = b.bug AND r.place = 1 "
+                   "CROSS JOIN shown s ON s.rowid = b.vid CROSS JOIN " DETAILS_OF_SHOWN
+                   " WHERE b.bug >= ?1 AND b.bug < ?1 + ?2 ORDER BY b.bug",
+    [QUERY_BUG_TARGETS] =
+        "SELECT uri, sum(n) AS n FROM (SELECT s.uri, count(*) AS n FROM case_row r JOIN "
+        "shown s ON "
+        "s.rowid = r.vid WHERE r.bug = ?1 AND s.run NOT IN (SELECT run FROM summed) GROUP "
+        "BY s.uri "
+        "UNION ALL SELECT t.uri, b.n FROM bug g JOIN bucket_bug x ON x.key = g.key "
+        "JOIN summary_buckets b ON b.key = x.bucket "
+        "JOIN summed USING (run) JOIN targets t ON t.target = b.target WHERE g.bug = ?1) "
+        "GROUP BY uri ORDER BY n DESC, uri",
+    [QUERY_BUG_BLAMED] =
+        "SELECT CASE WHEN s.blamed_count > 1 THEN 'several operations together' "
+        "ELSE coalesce(s.blamed, 'none alone') END AS operation, "
+        "CASE WHEN s.blamed_count > 1 THEN '' ELSE coalesce(s.blamed_type, '') END, "
+        "count(*) FROM case_row r JOIN shown s ON s.rowid = r.vid WHERE r.bug = ?1 "
+        "GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 12",
+    [QUERY_BUG_RUNS] =
+        "SELECT h.first, substr(ru.started, 1, 10), h.runs FROM bug b JOIN bucket_runs h "
+        "ON h.bucket = b.key JOIN runs ru ON ru.run = h.first WHERE b.bug = ?1",
+    [QUERY_TARGETS] = "SELECT * FROM target_facts ORDER BY tid",
+    [QUERY_TARGET_TOTALS] = "SELECT tid, verdict, sum(n) FROM total GROUP BY 1, 2 ORDER BY 1",
+    /* conform/1.3/model/M9 */
+    [QUERY_SUITES] = "SELECT substr(rule, 1, instr(rule, '/') - 1) AS suite, verdict, "
+                     "count(*), sum(checked), "
+                     "sum(ms) FROM (SELECT *, substr(name, 9 + instr(substr(name, 9), "
+                     "'/')) AS rule FROM shown "
+                     "WHERE name GLOB 'conform/*') GROUP BY 1, 2 ORDER BY 1",
+    [QUERY_OPERATIONS] = "SELECT operation, " ROLES " FROM cell JOIN pair USING (pair) "
+                         "GROUP BY operation ORDER BY sum(failed) DESC, sum(suspect) DESC, 1",
+    [QUERY_TYPES] = "SELECT type, " ROLES " FROM cell JOIN pair USING (pair) "
+                    "GROUP BY type ORDER BY sum(failed) DESC, sum(suspect) DESC, 1",
+    [QUERY_PAIRS] = "SELECT operation, type FROM pair ORDER BY pair",
+    [QUERY_CELLS] = "SELECT pair, tid, " ROLES " FROM cell GROUP BY pair, tid ORDER BY pair, tid",
+    [QUERY_CELL_BUGS] =
+        "SELECT p.pair, m.tid, b.bug, count(*) FROM member m JOIN bug b USING (key) "
+        "JOIN shown s ON s.rowid = m.vid JOIN case_operations o ON o.case_id = s.case_id "
+        "JOIN pair p ON p.operation = o.operation AND p.type = o.type "
+        "WHERE s.blamed IS NULL OR instr(', ' || s.blamed || ' (', ', ' || o.operation || "
+        "' (') > "
+        "0 "
+        "GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC, 3",
+    [QUERY_COVERED] =
+        "SELECT tid, count(DISTINCT operation), count(DISTINCT operation || '/' || form || "
+        "'/' || "
+        "types), count(DISTINCT operation || '/' || form || '/' || types || '/' || rank), "
+        "count(DISTINCT operation || '/' || form || '/' || types || '/' || options), "
+        "count(DISTINCT operation || '/' || form || '/' || types || '/' || value_class), "
+        "sum(ran), "
+        "(SELECT sum(not_run) FROM covered n WHERE n.tid = c.tid) FROM covered c WHERE ran "
+        "> 0 "
+        "GROUP BY tid",
+    [QUERY_COVERED_OPERATIONS] = "SELECT operation, count(DISTINCT CASE WHEN ran > 0 THEN "
+                                 "form || '/' || types END), "
+                                 "sum(ran), sum(not_run), count(DISTINCT CASE WHEN ran > 0 "
+                                 "THEN tid END) FROM covered "
+                                 "GROUP BY operation ORDER BY 3, 1",
+    [QUERY_PAIRS_COVERED] =
+        "SELECT l.tid, count(DISTINCT n.producer || '/' || n.consumer) FROM neighbours n "
+        "JOIN targets t ON t.target = n.target JOIN target_list l ON l.uri = t.uri "
+        "WHERE n.ran > 0 AND ?1 IN (0, n.run) GROUP BY 1",
+    [QUERY_RATIOS] = "SELECT operation, tid, bin, n, greatest FROM ratios ORDER BY operation, tid",
+    [QUERY_WALL_TIMES] = "SELECT tid, time_bin(ms) AS bin, count(*) FROM shown "
+                         "WHERE verdict <> 'unsupported' AND run NOT IN (SELECT run FROM summed) "
+                         "GROUP BY 1, 2 ORDER BY 1, 2",
+    [QUERY_SLOWEST] = "SELECT name, uri, verdict, ms, device_ns, n_operations FROM shown "
+                      "WHERE run NOT IN (SELECT run FROM summed) ORDER BY ms DESC, name LIMIT 10",
+    [QUERY_PERFORMANCE] =
+        "SELECT l.tid, p.what, p.time, p.power FROM target_list l JOIN (SELECT uri, "
+        "max(target) AS "
+        "target FROM targets GROUP BY uri) u ON u.uri = l.uri JOIN target_performance p ON "
+        "p.target = u.target ORDER BY p.what, l.tid",
+    [QUERY_BENCH] = BENCH_QUERY,
+    [QUERY_BENCH_BASE] = "SELECT DISTINCT run, started FROM base_results ORDER BY run",
+    [QUERY_BENCH_CHANGES] = BENCH_NOW
+    "SELECT b.model, b.uri, x.what, x.clock, r.run, p.median_ns, p.parts, p.low_ns, "
+    "p.high_ns, x.median_ns, coalesce(n.parts, 0), n.low_ns, n.high_ns FROM now b "
+    "JOIN bench_times x ON x.run = b.run AND x.target = b.target AND x.model = b.model "
+    "JOIN base_times p ON p.model = b.model AND p.uri = b.uri AND p.what = x.what AND "
+    "p.clock = x.clock JOIN base_results r ON r.model = b.model AND r.uri = b.uri "
+    "LEFT JOIN bench_noise n ON n.run = x.run AND n.target = x.target AND "
+    "n.model = x.model AND n.what = x.what AND n.clock = x.clock "
+    "ORDER BY b.ordinal, b.model, b.target, x.what, x.clock",
+    [QUERY_BENCH_METRICS] = BENCH_NOW
+    "SELECT b.model, b.uri, m.key, m.value, m.reference, m.expected, m.allowed, m.worse, "
+    "o.value, m.more_is_better FROM now b JOIN bench_metrics m ON "
+    "m.run = b.run AND m.target = b.target AND m.model = b.model LEFT JOIN base_metrics o "
+    "ON o.model = b.model AND o.uri = b.uri AND o.key = m.key "
+    "ORDER BY b.ordinal, b.model, b.target, m.key LIKE '%reference%', m.key",
+    [QUERY_N_BENCH] = BENCH_NOW "SELECT count(*) FROM now",
+    [QUERY_N_BENCH_BAD] = BENCH_NOW /* of the verdicts that a benchmark gives */
+    "SELECT count(*) FROM now WHERE verdict NOT IN ('pass', 'undecided', 'unsupported')",
+    [QUERY_FLAKES] = "SELECT s.name, s.uri, d.was, d.failed_attempts, d.attempts, " AGE
+                     " FROM shown s JOIN " DETAILS_OF_SHOWN
+                     " JOIN details x ON x.name = s.name AND x.uri = s.uri AND "
+                     "x.verdict = 'flaky' JOIN runs ru ON ru.run = x.run WHERE s.verdict = 'flaky' "
+                     "GROUP BY s.rowid ORDER BY 4 * 1.0 / 5 DESC, 1, 2 LIMIT 200",
+    [QUERY_WAIVERS] =
+        "SELECT CASE WHEN instr(d.why, ' (' || d.was || ': ') > 0 THEN "
+        "substr(d.why, 1, instr(d.why, ' (' || d.was || ': ')) ELSE d.why END AS reason, "
+        "s.uri, "
+        "d.was, "
+        "count(DISTINCT s.rowid), min(s.name), " AGE " FROM shown s JOIN " DETAILS_OF_SHOWN
+        " JOIN details x ON x.name = s.name AND "
+        "x.uri = s.uri AND x.verdict = 'waived' JOIN runs ru ON ru.run = x.run "
+        "WHERE s.verdict = 'waived' GROUP BY gist(reason), s.uri, d.was ORDER BY 4 DESC, "
+        "1, 2 "
+        "LIMIT 200",
+    [QUERY_TREND] =
+        "SELECT d.run, replace(substr(ru.started, 1, 16), 'T', ' '), ru.kind, d.verdict, "
+        "sum(d.n), "
+        "d.conforming FROM (SELECT run, verdict, conforming, 1 AS n FROM details WHERE run "
+        "NOT IN "
+        "(SELECT run FROM summary_parts) UNION ALL SELECT run, verdict, verdict IN "
+        "('pass', "
+        "'unsupported', 'undecided', 'waived'), n FROM summary_verdicts) d JOIN runs ru ON "
+        "ru.run = d.run WHERE d.run IN (SELECT run FROM runs ORDER BY run DESC LIMIT 60) "
+        "GROUP BY d.run, d.verdict ORDER BY d.run",
+    [QUERY_NEW_BUGS] = "SELECT first, count(*) FROM bucket_runs GROUP BY first",
+    [QUERY_UNDECIDED] =
+        "SELECT s.uri, d.why, min(s.name), count(*) FROM shown s JOIN " DETAILS_OF_SHOWN
+        " WHERE s.verdict = 'undecided' GROUP BY s.uri, gist(d.why) ORDER BY 4 DESC, 1, 2 "
+        "LIMIT 100",
+    [QUERY_UNSUPPORTED] =
+        "SELECT s.uri, coalesce(d.blamed_why, d.why) AS signature, s.name, count(*), "
+        "min(s.case_id) FROM shown s JOIN " DETAILS_OF_SHOWN " WHERE s.verdict = 'unsupported' "
+        "GROUP BY s.uri, signature ORDER BY count(*) DESC, s.uri, signature LIMIT 100",
+    [QUERY_RUNS] =
+        "SELECT run, replace(substr(started, 1, 19), 'T', ' '), command, judge, version, "
+        "seconds, n_cases, coalesce((SELECT n_cases FROM summed s WHERE s.run = runs.run), "
+        "(SELECT count(*) FROM cases c WHERE c.run = runs.run AND "
+        "EXISTS (SELECT 1 FROM verdicts v WHERE v.case_id = c.case_id))), finished "
+        "FROM runs WHERE ?1 IN (0, run) ORDER BY run DESC LIMIT 200",
+    [QUERY_UNLOADED] = "SELECT run, why FROM " SHOWN_FILES " ORDER BY run, ordinal LIMIT 1000",
+    [QUERY_SUPPORT] = "SELECT DISTINCT t.uri, s.digest, s.text FROM runs r, "
+                      "json_each(CASE WHEN json_valid(r.options) THEN r.options ELSE '{}' "
+                      "END, '$.for') f "
+                      "JOIN targets t ON t.run = r.run AND t.ordinal = f.key "
+                      "JOIN support_sets s ON s.digest = f.value WHERE ?1 IN (0, r.run) "
+                      "ORDER BY t.uri, s.digest",
+    [QUERY_NOTES] = "SELECT n.run, t.uri, n.text FROM run_notes n JOIN targets t ON "
+                    "t.target = n.target WHERE ?1 IN (0, n.run) ORDER BY 1, 2, 3 LIMIT 500",
+    [QUERY_ROWS] =
+        "SELECT s.name, s.tid, s.verdict, s.ms, coalesce(s.blamed_ratio, s.ratio), r.bug, "
+        "(SELECT group_concat(p.pair) FROM case_operations o JOIN pair p ON "
+        "p.operation = o.operation AND p.type = o.type WHERE o.case_id = s.case_id) "
+        "FROM case_row r CROSS JOIN shown s ON s.rowid = r.vid "
+        "WHERE r.row >= ?1 AND r.row < ?2 ORDER BY r.row",
+    [QUERY_N_ROWS] = "SELECT count(*) FROM case_row",
+    [QUERY_VERDICT_ROWS] = "SELECT s.verdict, min(r.row), count(*) FROM case_row r JOIN shown s ON "
+                           "s.rowid = r.vid WHERE r.bug IS NULL GROUP BY 1 ORDER BY 2",
+    [QUERY_TEXTS] = "SELECT r.place, sum(coalesce(length(text_of(d.spec)), 0) + "
+                    "coalesce(length(d.printed), 0) "
+                    "+ "
+                    "coalesce(length(d.backtrace), 0) + "
+                    "coalesce(length(text_of(d.shrunk)), 0)) FROM case_row "
+                    "r "
+                    "CROSS JOIN shown s ON s.rowid = r.vid CROSS JOIN " DETAILS_OF_SHOWN
+                    " WHERE r.bug IS NOT NULL GROUP BY r.place ORDER BY r.place",
+    [QUERY_DETAILS] = "SELECT " CASE_COLUMNS " FROM case_row r CROSS JOIN shown s ON "
+                      "s.rowid = r.vid CROSS JOIN " DETAILS_OF_SHOWN
+                      " WHERE r.row < ?1 AND r.bug IS NOT NULL ORDER BY r.row",
+};

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "golden/base/why.h"
+#include "reports/reports.h"
 
 struct sqlite3;
 
@@ -39,6 +39,9 @@ enum site_query {
     QUERY_SLOWEST,            /* name, uri, verdict, ms, device_ns, n_operations */
     QUERY_PERFORMANCE,        /* tid, what, time, power */
     QUERY_BENCH,              /* ?1: run; the columns of site_bench.c */
+    QUERY_BENCH_BASE,         /* run, started; of what benchmarks are compared with */
+    QUERY_BENCH_CHANGES, /* ?1: run; model, uri, what, clock, run before; median, parts, low and
+                            high before; the same now */
     QUERY_BENCH_METRICS, /* ?1: run; model, uri, key, value, reference, expected, allowed, worse,
                             before, more_is_better */
     QUERY_N_BENCH,       /* ?1: run; n of results of benchmarks */
@@ -139,9 +142,9 @@ enum role_column {
 
 enum { RATIO_BINS = 16, RATIO_WITHIN = 11, TIME_BINS = 26 };
 
-/* Creates the temporary tables.  run: only that one; 0: all.  version: of the schema. */
-int site_create_tables(struct sqlite3 *db, const char *path, int64_t run, int version,
-                       struct why *w);
+/* Creates the temporary tables of what the options show.  version: of the schema. */
+int site_create_tables(struct sqlite3 *db, const char *path, const struct report_options *o,
+                       int version, struct why *w);
 /* Creates bucket_seen and bucket_bug (site_buckets.c). */
 int site_join_buckets(struct sqlite3 *db, const char *path, struct why *w);
 

@@ -1,11 +1,15 @@
 /* Seeds of the targets that read what the harness reads: profiles, baselines, traces, messages of a
  * worker, and the actions of a driver in a process of its own. */
+#define _GNU_SOURCE
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "harness/run/campaign_internal.h"
+#include "harness/trace/trace_export.h"
 #include "reports/packed_spec.h"
 #include "sim/device/profile.h"
 #include "sim/sim.h"
@@ -19,6 +23,27 @@ static void write_text(const char *target, const char *name, const char *text)
     seed_begin(&seed);
     seed_put(&seed, text, strlen(text));
     seed_write(&seed, target, name);
+}
+
+/* A trace as `halcyon trace --export` writes it. */
+static void write_exported(const char *name, const char *text)
+{
+    struct trace_sections s = { 0 };
+    struct why w;
+    char path[64], *exported = NULL;
+    size_t length = 0;
+    const int fd = memfd_create("seed", MFD_CLOEXEC);
+
+    ck_assert_int_eq(pwrite(fd, text, strlen(text), 0), (ssize_t) strlen(text));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ck_assert_msg(trace_sections_read(&s, path, &w) == 0 && trace_sections_close(&s, &w) == 0,
+                  "%s: %s", name, w.text);
+    FILE *to = open_memstream(&exported, &length);
+    ck_assert(to && trace_export(&s, to, &w) == 0 && fclose(to) == 0);
+    write_text("fuzz_trace", name, exported);
+    free(exported);
+    trace_sections_done(&s);
+    close(fd);
 }
 
 static void write_traces(void)
@@ -47,11 +72,27 @@ static void write_traces(void)
         "# tracer: nop\n#\n#           TASK-PID    TGID   CPU#  ||||    TIMESTAMP  FUNCTION\n%s",
         rows);
     write_text("fuzz_trace", "ftrace", text);
+    write_exported("ftrace_exported", text);
     snprintf(text, sizeof text,
              "<!DOCTYPE html>\n<script class=\"trace-data\">\n#           TASK-PID   CPU#  ||||    "
              "TIMESTAMP  FUNCTION\n%s</script>\n",
              rows);
     write_text("fuzz_trace", "page", text);
+    write_text("fuzz_trace", "lines",
+               "{\"name\":\"[NN_LR_PE]ANeuralNetworksExecution_compute\",\"ph\":\"B\",\"pid\":1,"
+               "\"tid\":1,\"ts\":1.0}\n"
+               "{\"name\":\"[NN_LD_PE]execute\",\"ph\":\"B\",\"pid\":2,\"tid\":2,\"ts\":1.5}\n"
+               "{\"ph\":\"E\",\"pid\":2,\"tid\":2,\"ts\":2.5}\n"
+               "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":3.0}\n");
+    write_text("fuzz_trace", "lost",
+               "# tracer: nop\n# entries-in-buffer/entries-written: 3/90   #P:4\n"
+               "#           TASK-PID   CPU#  ||||    TIMESTAMP  FUNCTION\n"
+               "      driver-20    [000] ...1     1.000100: tracing_mark_write: "
+               "B|20|[NN_LD_PI]getCapabilities\n"
+               "      driver-20    [000] ...1     1.000200: tracing_mark_write: "
+               "B|20|[SW][NN_LD_PC]prepareModel\n"
+               "      driver-20    [000] ...1     1.000300: tracing_mark_write: E|20\n"
+               "      driver-20    [000] ...1     1.000400: tracing_mark_write: E|20\n");
     write_text("fuzz_trace", "perfetto",
                "{\n  \"displayTimeUnit\": \"ns\",\n  \"traceEvents\": [\n"
                "    {\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": 2, \"dur\": 3.5,\n"
@@ -86,6 +127,57 @@ static void write_specs(void)
     }
 }
 
+/* The JSON that the TOML of campaigns becomes. */
+static void write_plans(void)
+{
+    write_text(
+        "fuzz_plan", "random",
+        "{\"targets\": [\"sim:cpu\", \"lib:npu.so\"], \"cases\": 1000000, "
+        "\"cases_per_shard\": 10000, \"summary\": true, \"output\": \"out\", \"corpus\": "
+        "\"known\", "
+        "\"options\": {\"seed\": 20, \"ops\": \"1-20\", \"op\": [\"ADD\", \"CONV_2D\"], "
+        "\"no-shrink\": true, \"baseline\": \"npu.baseline\"}, \"engine\": {\"name\": \"slurm\", "
+        "\"program\": \"bin/halcyon\", \"partition\": \"cpu\"}, \"limits\": {\"jobs\": 100, "
+        "\"time\": \"20m\", \"retries\": 2}, \"stop\": {\"for\": \"8h\", \"max_buckets\": 200, "
+        "\"coverage\": 500}}");
+    write_text(
+        "fuzz_plan", "run",
+        "{\"command\": \"run\", \"targets\": [\"golden\"], \"paths\": [\"specs\", \"a b.mod.py\"], "
+        "\"shards\": 3, \"output\": \"run\", \"engine\": {\"name\": \"parallel\", "
+        "\"hosts\": [\":\", \"two\"]}}");
+    write_text(
+        "fuzz_plan", "conform",
+        "{\"command\": \"conform\", \"targets\": [\"sim:dsp\"], \"shards\": 4, "
+        "\"output\": \"/x\", \"options\": {\"suite\": [\"model\", \"burst\"], \"stress\": 0.5}}");
+    write_text("fuzz_plan", "misspelt",
+               "{\"targets\": [\"sim:cpu\"], \"case\": 10, \"output\": \"x\"}");
+}
+
+/* Lists of models; fuzz_models.c has the files that they name. */
+static void write_lists(void)
+{
+    write_text("fuzz_models", "speech",
+               "{\"models\": [{\"name\": \"one\", \"testName\": \"speech\", \"baselineSec\": 0.1, "
+               "\"inputSize\": [1, 392], \"dataSize\": 4, \"minSdkVersion\": 27, \"evaluator\": "
+               "{\"className\": \"org.example.MelCepLogF0\", \"outputMeanStdDev\": \"z\"}, "
+               "\"inputOutputs\": [{\"input\": \"x\", \"output\": \"y\"}]}]}");
+    write_text(
+        "fuzz_models", "images",
+        "{\"models\": [{\"name\": \"a\", \"modelFile\": \"one\", \"inputScale\": 0.007812, "
+        "\"inputZeroPoint\": 128, \"evaluator\": {\"className\": \"TopK\", \"expectedTop1\": 0.4}, "
+        "\"dataset\": {\"inputPath\": \"images\", \"groundTruth\": \"x\", \"labels\": \"y\", "
+        "\"preprocessor\": \"Inception\"}}, {\"name\": \"b\", \"modelFile\": \"two.tflite\", "
+        "\"evaluator\": {\"className\": \"MeanAveragePrecision\", \"iou\": 0.6}, \"dataset\": "
+        "{\"inputPath\": \"images\", \"groundTruth\": \"z\", \"preprocessor\": \"Resize\"}}]}");
+    write_text(
+        "fuzz_models", "outputs",
+        "{\"models\": [{\"name\": \"one\", \"inputOutputs\": [{\"input\": \"x\", \"outputs\": "
+        "[\"y\", \"z\"]}, {\"input\": \"gone/x\", \"outputs\": [\"y\", \"z\"]}]}, "
+        "{\"name\": \"two\", \"inputOutputs\": [{\"input\": \"x\", \"output\": \"y\"}]}]}");
+    write_text("fuzz_models", "unknown_key",
+               "{\"models\": [{\"name\": \"one\", \"evaluater\": {}}]}");
+}
+
 void seeds_of_files(void)
 {
     write_specs();
@@ -116,6 +208,8 @@ void seeds_of_files(void)
         "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5.0}\n"
         "]\n");
     write_traces();
+    write_plans();
+    write_lists();
 }
 
 /* ---- output of a child: fuzz_child.c */

@@ -4,8 +4,11 @@
 Images are of one colour.  Models tell which of red, green and blue is brightest, by pooling the image or by a
 convolution with the identity.
 """
+import contextlib
 import json
+import os
 import pathlib
+import signal
 import sqlite3
 import struct
 import subprocess
@@ -280,6 +283,113 @@ def check_record(folder):
         fail("the report lacks the benchmark")
 
 
+def check_against(folder):
+    """A baseline run is chosen, also in another database. The device's times are those of its cost model: exact."""
+    text = (SOURCE / "sim" / "profiles" / "cpu.toml").read_text()
+    profile, words = folder / "slow.toml", ("sum.tflite", "-d", "sim:slow.toml", "--iterations", 20, "--no-compile")
+    for run, launch in ((1, 2000), (2, 3000), (3, 2000), (4, 2010)):
+        profile.write_text(text.replace("launch_ns = 2000", f"launch_ns = {launch}"))
+        bench(folder, *words, "--db", "base.db")
+    subprocess.run([HALCYON, "random", "-d", "sim:cpu", "--count", "2", "-q", "--db", "base.db"], cwd=folder, check=True,
+                   capture_output=True)
+    key = "sum", "sim:slow.toml"
+    for against, run, change in (("base.db:1", 1, "same"), ("base.db:2", 2, "faster"), ("base.db", 4, "same")):
+        profile.write_text(text)
+        rows, _ = bench(folder, *words, "--db", "now.db", "--against", against)
+        found = rows[key]["against"]
+        times = {(row["what"], row["clock"]): row for row in found["times"]}
+        before = {1: 4100, 2: 5100, 4: 4110}[run]
+        device = times["burst", "device"]
+        if (found["run"], device["change"], device["before"]["median_ns"], device["now"]) != (
+                run, change, before, {"median_ns": 4100, "low_ns": 4100, "high_ns": 4100}):
+            fail(f"--against {against}: {found}")
+    profile.write_text(text.replace("launch_ns = 2000", "launch_ns = 9000"))
+    done = subprocess.run([HALCYON, "bench", *map(str, words), "--db", "base.db", "--against", "1", "-o", "against"], cwd=folder,
+                          text=True, capture_output=True, check=False)
+    if done.returncode or "burst device 4.10 us before, 11.10 us now: +170.7 %, slower" not in " ".join(done.stdout.split()):
+        fail(f"--against 1: {done.returncode}\n{done.stdout}{done.stderr}")
+    page = (folder / "against" / "index.html").read_text()
+    if "Compared with run 1 of base.db" not in page or page.count("<td>slower</td><td class=\"n hot\">+170.7 %</td>") != 2:
+        fail("the report lacks the regression against run 1")
+    for words, status, message in (
+            (("--against", "2"), 0, "Compared with run 2 of base.db"), ((), 0, "Compared with run 4 ("),
+            (("--against", "5"), 2, "base.db: run 5 is no benchmark; expected a run of halcyon bench: 6, 4, 3, 2, 1"),
+            (("--against", "9"), 2, "base.db: has no run 9; the newest is 6"), (("--against", "0"), 2, "expected a run from 1 on"),
+            (("--against", "bas.db"), 2, "bas.db: No such file or directory; did you mean base.db?"),
+            (("--against", "zzzz"), 2, "zzzz: No such file or directory (expected RUN, DATABASE or DATABASE:RUN)")):
+        done = subprocess.run([HALCYON, "report", "--db", "base.db", "-o", "against", *words], cwd=folder, text=True,
+                              capture_output=True, check=False)
+        text = done.stderr + (folder / "against" / "index.html").read_text()
+        if done.returncode != status or message not in text:
+            fail(f"report {words}: {done.returncode}, no '{message}'\n{done.stderr}")
+
+
+def stop_and_resume(folder, number):
+    """Ends a benchmark by a signal after its first result; --resume measures the others, and has all of them in the CSV."""
+    db, words = f"stopped-{number}.db", ["bench", "--json", "three.json", "-d", "sim:cpu", "-d", "golden", "--seconds", "0.05",
+                                         "--warm-up", "0.01", "--db", f"stopped-{number}.db", "--csv", f"{number}.csv"]
+    process = subprocess.Popen([HALCYON, *words], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    first = json.loads(process.stdout.readline())
+    process.send_signal(number)
+    rest, err = process.communicate(timeout=280)
+    if number == signal.SIGINT and (process.returncode != 130 or "the same command with --resume continues" not in err):
+        fail(f"SIGINT: status {process.returncode}\n{err}")
+    if (folder / f"{number}.csv").exists():
+        fail("an interrupted benchmark has written its CSV")
+    with contextlib.closing(sqlite3.connect(folder / db)) as base:
+        before = base.execute("SELECT * FROM bench_times ORDER BY 1, 2, 3, 4, 5").fetchall()
+    done = subprocess.run([HALCYON, *words, "--resume"], cwd=folder, text=True, capture_output=True, timeout=280, check=False)
+    if done.returncode:
+        fail(f"--resume: status {done.returncode}\n{done.stdout}{done.stderr}")
+    printed = [first, *map(json.loads, rest.splitlines()), *map(json.loads, done.stdout.splitlines())]
+    with contextlib.closing(sqlite3.connect(folder / db)) as base:
+        after = base.execute("SELECT * FROM bench_times ORDER BY 1, 2, 3, 4, 5").fetchall()
+        results = base.execute("SELECT count(*) FROM bench_results").fetchone()
+        runs = base.execute("SELECT count(*), count(finished) FROM runs").fetchall()
+    recorded = {row[1:3] for row in before}
+    if results != (6,) or runs != [(1, 1)] or not set(before) <= set(after) or len(recorded) == 6:
+        fail(f"after --resume: {results} results, {runs} runs, {recorded} before")
+    names = [(row["model"], row["target"]) for row in printed if "model" in row]
+    if len(set(names)) != 6 or len(names) - 6 not in (0, 1) or printed[-1]["summary"]["pass"] != 6:
+        fail(f"printed: {names}, {printed[-1]}")  # what was printed and not yet written is measured again
+    lines = (folder / f"{number}.csv").read_text().splitlines()[2:]
+    if sorted(line.split(",")[0] for line in lines) != ["a", "a", "b", "b", "c", "c"] or any(len(line) < 100 for line in lines):
+        fail(f"the CSV after --resume: {lines}")
+    done = subprocess.run([HALCYON, *words, "--resume"], cwd=folder, text=True, capture_output=True, timeout=280, check=False)
+    if done.returncode or "no unfinished run with these options" not in done.stderr:
+        fail(f"--resume of a complete run: {done.returncode}\n{done.stderr}")
+
+
+def check_resume(folder):
+    write_list(folder, "three.json", *(entry(name, modelFile="sum") for name in "abc"))
+    for number in (signal.SIGKILL, signal.SIGINT):
+        stop_and_resume(folder, number)
+
+
+def check_open(folder):
+    """--open starts $BROWSER, else xdg-open, on the page, which exists then; what they print is not in the JSON."""
+    tools = folder / "tools"
+    tools.mkdir()
+    for name, status in (("xdg-open", 0), ("my-browser", 0), ("broken-browser", 3)):
+        (tools / name).write_text(f'#!/bin/sh\necho noise\n[ -e "$1" ] && echo {name} "$@" >>"{folder}/opened"\nexit {status}\n')
+        (tools / name).chmod(0o755)
+    page = (folder / "shown" / "index.html").resolve()
+    for browser, opened, message in ((None, "xdg-open", ""), ("", "xdg-open", ""), ("my-browser", "my-browser", ""),
+                                     ("broken-browser", "broken-browser", "broken-browser cannot show shown/index.html"),
+                                     ("absent-browser", None, "absent-browser cannot show shown/index.html: No such file")):
+        environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+        environment.pop("BROWSER", None)
+        if browser is not None:
+            environment["BROWSER"] = browser
+        (folder / "opened").unlink(missing_ok=True)
+        done = subprocess.run([HALCYON, "bench", "--json", "sum.tflite", "-d", "golden", "--iterations", "2", "--no-compile", "--db",
+                               "open.db", "-o", "shown", "--open"], cwd=folder, text=True, capture_output=True, check=False,
+                              env=environment, timeout=280)
+        found = (folder / "opened").read_text() if (folder / "opened").exists() else None
+        if done.returncode or found != (opened and f"{opened} {page}\n") or message not in done.stderr or "noise" in done.stdout:
+            fail(f"--open with BROWSER={browser}: {done.returncode}, {found}\n{done.stdout}{done.stderr}")
+
+
 def check_calibrate(folder):
     """Only times of a profile change; those of the device are of its cost model."""
     text = (SOURCE / "sim" / "profiles" / "dsp.toml").read_text()
@@ -355,7 +465,8 @@ def check_bad_input(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for check in (check_images, check_fault, check_states, check_foreign_golden, check_times, check_record, check_calibrate,
+        for check in (check_images, check_fault, check_states, check_foreign_golden, check_times, check_record,
+                      check_against, check_resume, check_open, check_calibrate,
                       check_crash,
                       check_bad_input):
             check(folder)

@@ -7,6 +7,7 @@
 #include "harness/bench/bench_metrics.h"
 #include "harness/bench/bench_times.h"
 #include "harness/bench/image_input.h"
+#include "reports/bench_change.h"
 #include "tests/support/check_main.h"
 
 static struct bench_times times_of(uint64_t n, uint64_t (*value)(uint64_t i))
@@ -60,6 +61,51 @@ START_TEST(equal_times_are_in_one_bucket)
     ck_assert_double_eq(t.deviation, 0);
     ck_assert_double_eq(t.p99, 7);
     ck_assert_uint_eq(none.n, 0);
+}
+END_TEST
+
+static uint64_t counting(uint64_t i)
+{
+    return i;
+}
+
+/* 0 to 99 in parts of ten: their medians are 4.5, 14.5, ... 94.5; four durations are four parts. */
+START_TEST(noise_is_of_parts_in_their_order)
+{
+    const struct bench_times t = times_of(100, counting), few = times_of(4, counting);
+
+    ck_assert_int_eq(t.parts, 10);
+    ck_assert_double_eq(t.low, 4.5);
+    ck_assert_double_eq(t.high, 94.5);
+    ck_assert_double_eq(t.median, 49.5);
+    ck_assert_int_eq(few.parts, 4);
+    ck_assert_double_eq(few.low, 0);
+    ck_assert_double_eq(few.high, 3);
+    ck_assert_int_eq(times_of(0, counting).parts, 0);
+}
+END_TEST
+
+START_TEST(changes_are_beyond_the_noise_of_both)
+{
+    const struct bench_median before = { 100, 95, 105, 10 };
+    static const struct {
+        struct bench_median now;
+        enum bench_change change;
+    } all[] = {
+        { { 120, 106, 130, 10 }, BENCH_SLOWER }, { { 120, 105, 130, 10 }, BENCH_SAME },
+        { { 200, 104, 250, 10 }, BENCH_SAME },   { { 80, 70, 94, 10 }, BENCH_FASTER },
+        { { 80, 70, 95, 10 }, BENCH_SAME },      { { 120, 110, 130, 4 }, BENCH_UNKNOWN },
+        { { 120, 110, 130, 0 }, BENCH_UNKNOWN }, { { 120, 110, 130, 5 }, BENCH_SLOWER },
+    };
+    /* Without noise it is the least change that decides. */
+    const struct bench_median exact = { 1000, 1000, 1000, 10 }, near = { 1009, 1009, 1009, 10 },
+                              far = { 1010, 1010, 1010, 10 };
+
+    for (int i = 0; i < COUNT(all); i++)
+        ck_assert_int_eq(bench_change_of(&before, &all[i].now), all[i].change);
+    ck_assert_int_eq(bench_change_of(&exact, &near), BENCH_SAME);
+    ck_assert_int_eq(bench_change_of(&exact, &far), BENCH_SLOWER);
+    ck_assert_int_eq(bench_change_of(&far, &exact), BENCH_FASTER);
 }
 END_TEST
 
@@ -234,6 +280,8 @@ Suite *bench_suite(void)
 
     tcase_add_test(times, percentiles_are_of_nearest_rank);
     tcase_add_test(times, equal_times_are_in_one_bucket);
+    tcase_add_test(times, noise_is_of_parts_in_their_order);
+    tcase_add_test(times, changes_are_beyond_the_noise_of_both);
     tcase_add_test(scores, mel_cepstral_distortion);
     tcase_add_test(scores, log_f0_counts_voiced_frames);
     tcase_add_test(scores, phones_are_edited);
