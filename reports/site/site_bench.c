@@ -33,11 +33,21 @@ enum {
 /* Changes of accuracy of less are shown without a colour, as on the public page. */
 #define SAME 0.01
 
+/* Four digits: a benchmark is looked at for small differences. */
 static void put_ns(struct site *s, sqlite3_stmt *row, int i)
 {
+    static const struct {
+        double ns;
+        const char *name;
+    } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "\xc2\xb5s" }, { 1, "ns" } };
+    const double ns = sqlite3_column_double(row, i);
+    int u = 0;
+
+    while (u < COUNT(units) - 1 && ns < units[u].ns)
+        u++;
     fputs("<td class=\"n\">", s->to);
     if (!site_is_null(row, i))
-        site_ms(s, sqlite3_column_double(row, i) / 1e6);
+        fprintf(s->to, "%.4g %s", ns / units[u].ns, units[u].name);
     fputs("</td>", s->to);
 }
 

@@ -284,7 +284,8 @@ static const char head[] =
     "<header class=\"top\"><a class=\"brand\" href=\"#top\">Halcyon</a>\n"
     "<nav aria-label=\"Sections\"><a href=\"#bugs\">Wrong</a><a href=\"#targets\">Targets</a>"
     "<a href=\"#operations\">Operations</a><a href=\"#coverage\">Coverage</a>"
-    "<a href=\"#ratios\">Error</a><a href=\"#times\">Times</a><a href=\"#flakes\">Flakes</a>"
+    "<a href=\"#ratios\">Error</a><a href=\"#times\">Times</a>"
+    "<a href=\"#bench\">Benchmark</a><a href=\"#flakes\">Flakes</a>"
     "<a href=\"#trend\">Trend</a><a href=\"#gaps\">Not compared</a><a href=\"#cases\">Cases</a>"
     "<a href=\"#runs\">Runs</a></nav>\n"
     "<div class=\"buttons\"><button type=\"button\" id=\"theme\" title=\"light or dark (t)\">"
@@ -325,8 +326,8 @@ void site_headline(struct site *s)
     int64_t bad = s->n - s->n_conforming;
     if (!s->n && s->n_benchmarks) {
         fprintf(s->to, "%" PRId64 " of ", s->n_bad_benchmarks);
-        site_counted(s, s->n_benchmarks, "benchmark", "benchmarks");
-        fputs(s->n_bad_benchmarks == 1 ? " fails" : " fail", s->to);
+        site_count(s, s->n_benchmarks);
+        fputs(s->n_bad_benchmarks == 1 ? " benchmarks fails" : " benchmarks fail", s->to);
         return;
     }
     if (!s->n) {
@@ -354,7 +355,8 @@ static int put_state(struct site *s, struct why *w)
     int64_t unfinished, unloaded, bad = s->n - s->n_conforming;
     TRY(site_number(s, QUERY_UNFINISHED, 0, &unfinished, w));
     TRY(site_number(s, QUERY_N_UNLOADED, s->o->run, &unloaded, w));
-    bool good = !bad && s->n && !unfinished && !unloaded;
+    bool good =
+        !bad && !s->n_bad_benchmarks && (s->n || s->n_benchmarks) && !unfinished && !unloaded;
     fprintf(s->to,
             "<div class=\"state %s\"><span class=\"mark\" aria-hidden=\"true\">%s</span>"
             "<div><h1>",
