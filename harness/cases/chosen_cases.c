@@ -208,8 +208,9 @@ static int read_run(struct chosen_cases *c, struct results *r, struct why *w)
     json_error_t error;
     int found = results_find_run(r, run, o->command, &c->repeated, w);
     TRY(found);
-    REQUIRE(w, found || run, "%s: there is no run of 'halcyon %s'", o->db, o->command);
-    REQUIRE(w, found, "%s: there is no run %lld", o->db, (long long) run);
+    REQUIRE(w, found || run, "%s: has no run of 'halcyon %s'", o->db, o->command);
+    if (!found)
+        return results_check_run(r, run, w);
     REQUIRE(w, !strcmp(c->repeated.kind, o->command),
             "%s: run %lld is one of 'halcyon %s', which repeats it", o->db, (long long) run,
             c->repeated.kind);

@@ -154,6 +154,9 @@ static int name_files(struct baseline_command *c, struct buffer *path, struct wh
 static int write_folder(struct baseline_command *c, struct why *w)
 {
     struct buffer path[MAX_TARGETS] = { 0 };
+    struct stat s;
+    REQUIRE(w, stat(c->o->output, &s) == 0 && S_ISDIR(s.st_mode),
+            "%s: is no folder that exists; expected one, for a file for each target", c->o->output);
     int failed = name_files(c, path, w);
     for (uint32_t t = 0; !failed && t < c->run.n_targets; t++)
         if (path[t].data)
@@ -180,7 +183,8 @@ static int write_baselines(struct baseline_command *c, struct why *w)
     REQUIRE(w, n, "%s: has no target", c->o->db);
     if (c->o->output && is_folder(c->o->output))
         return write_folder(c, w);
-    REQUIRE(w, n == 1, "%u targets: expected one of them as -d TARGET, or -o FOLDER", n);
+    REQUIRE(w, n == 1, "%u targets: expected one of them as -d TARGET, or -o FOLDER, which exists",
+            n);
     return write_one(c, c->o->output, uri, w);
 }
 

@@ -69,6 +69,22 @@ static const char *format_of(const char *output)
     return NULL;
 }
 
+/* A name with an ending has one that says what to write. */
+static int check_ending(const char *output, struct why *w)
+{
+    const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output,
+               *dot = strrchr(base, '.');
+    struct buffer known = { 0 };
+    if (format_of(output) || !dot || dot == base)
+        return 0;
+    for (int i = 0; i < COUNT(endings); i++)
+        buffer_printf(&known, "%s%s", i ? ", " : "", endings[i].ending);
+    why_fail(w, WHY_INVALID, "%s: unknown ending %s; expected %s, or --format", output, dot,
+             buffer_text(&known));
+    buffer_done(&known);
+    return -1;
+}
+
 static const char *ending_of(const char *format)
 {
     for (int i = 0; i < COUNT(endings); i++)
@@ -444,6 +460,8 @@ static int dump(struct dump *d, int *ret_status, struct why *w)
     const bool to_folder =
         !as_lines && o->n_arguments == 1 &&
         (is_folder(what) || is_folder(o->output) || (o->output && ends_with(o->output, "/")));
+    if (o->output && !o->format && !to_folder)
+        TRY(check_ending(o->output, w));
     d->format = o->format              ? o->format
                 : to_folder            ? "svg"
                 : format_of(o->output) ? format_of(o->output)

@@ -69,7 +69,7 @@ void conform_print_list(void)
     for (int s = 0; s < conform_n_suites; s++) {
         const struct conform_suite *suite = &conform_suites[s];
         int rules = count_rules(suite->name);
-        printf("%s: %s (%d rules)\n", suite->name, suite->text, rules);
+        printf("%s: %s (%d rule%s)\n", suite->name, suite->text, rules, rules == 1 ? "" : "s");
         list_rules(suite->name);
         n += rules;
     }
@@ -178,8 +178,9 @@ static void print_suite(const char *name, const struct suite_totals *t)
 {
     if (!t->rules)
         return;
-    printf("  %-16s %4llu rules, %9llu checks:", name, (unsigned long long) t->rules,
-           (unsigned long long) t->checks);
+    printf("  %-16s %4llu %-6s %9llu %-7s", name, (unsigned long long) t->rules,
+           t->rules == 1 ? "rule," : "rules,", (unsigned long long) t->checks,
+           t->checks == 1 ? "check:" : "checks:");
     for (int v = 0; v < VERDICT_COUNT; v++)
         if (t->n[v])
             printf(" %llu %s", (unsigned long long) t->n[v], word_of((enum verdict) v));
@@ -220,8 +221,10 @@ void conform_print_sum(const struct conform_totals *t, const struct summary *s,
     for (int v = 0; v < VERDICT_COUNT; v++)
         failed += verdict_conforming((enum verdict) v) ? 0 : all.n[v];
     print_notes(s);
-    printf("%llu rules, %llu checks: %llu passed, %llu failed, %llu not applicable, %llu undecided",
-           (unsigned long long) all.rules, (unsigned long long) all.checks,
+    printf("%llu rule%s, %llu check%s: %llu passed, %llu failed, %llu not applicable, %llu "
+           "undecided",
+           (unsigned long long) all.rules, all.rules == 1 ? "" : "s",
+           (unsigned long long) all.checks, all.checks == 1 ? "" : "s",
            (unsigned long long) all.n[VERDICT_PASS], (unsigned long long) failed,
            (unsigned long long) all.n[VERDICT_UNSUPPORTED],
            (unsigned long long) all.n[VERDICT_UNDECIDED]);

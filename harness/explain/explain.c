@@ -379,6 +379,19 @@ static int judge_as_asked(struct explaining *x, struct check_result *r, struct w
     return 0;
 }
 
+/* The element that is asked for, where nothing is wrong that it could be of: one of an output. */
+static int check_element(const struct explaining *x, struct why *w)
+{
+    size_t element;
+
+    if (!x->o->element || x->explained || !x->c->have_result || !x->c->result.n)
+        return 0;
+    for (uint32_t k = 0; k < x->c->result.n; k++)
+        if (find_element(&x->c->result.out[k].shape, x->o->element, &element, w) == 0)
+            return 0;
+    return -1;
+}
+
 static int explain(struct explaining *x, struct check_result *r, const struct tensor *out,
                    struct why *w)
 {
@@ -404,6 +417,7 @@ static int explain(struct explaining *x, struct check_result *r, const struct te
             *r = x->alone[i].result;
     }
     TRY(explain_each(x, w));
+    TRY(check_element(x, w));
     return any || verdict_conforming(r->verdict) ? 0 : explain_together(x, r, out, w);
 }
 

@@ -31,7 +31,7 @@ static int add_runs(struct pull *p, struct why *w)
         snprintf(number, sizeof number, "%lld", (long long) p->filter->run[i]);
         TRY(server_query_int(p->from, "SELECT run FROM %S.runs WHERE run = $1", 1, parameter,
                              &found, w));
-        REQUIRE(w, found, "%s: there is no run %s", p->from->shown, number);
+        REQUIRE(w, found, "%s: has no run %s", p->from->shown, number);
         buffer_printf(&p->runs, "%s%s", i ? ", " : "", number);
     }
     return 0;

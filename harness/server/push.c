@@ -334,8 +334,7 @@ static int each_run(struct push *p, int64_t only,
     TRY(failed);
     if (step != SQLITE_DONE)
         return results_failed(p->from, w);
-    REQUIRE(w, any || !only, "%s: there is no run %lld", p->from->path, (long long) only);
-    return 0;
+    return any || !only ? 0 : results_check_run(p->from, only, w);
 }
 
 int server_push(const char *database, const char *url, int64_t run,

@@ -53,12 +53,21 @@ static int put_name(struct exported *out, const struct trace_thread *t, double m
 
 /* ---- what is added */
 
+static bool is_complete(const struct section *x)
+{
+    while (x && x->end >= 0)
+        x = x->parent;
+    return !x;
+}
+
+/* What is exported counts only. */
 static void note_marks(const struct trace_thread *t, struct known_marks *ret)
 {
     for (size_t i = 0; i < t->events->n_events; i++) {
         const char *mark = t->events->event[i].mark;
         int end = mark ? trace_mark_span_end(mark, true) : -1;
-        if (!mark)
+        const struct section *x = t->events->event[i].section;
+        if (!mark || !(x ? is_complete(x) : trace_mark_span_end(mark, false) == SPAN_NOTIFY))
             continue;
         ret->declares |= strstr(mark, "HIDL::IDevice") && strstr(mark, "::server");
         ret->executes |= end == SPAN_EXECUTE;
@@ -66,7 +75,9 @@ static void note_marks(const struct trace_thread *t, struct known_marks *ret)
         ret->creates |= strcmp(trace_mark_text(mark), "ANeuralNetworksExecution_create") == 0;
     }
     for (size_t i = 0; i < t->n; i++)
-        if (t->section[i]->layer == TRACE_LD)
+        if (!is_complete(t->section[i]))
+            continue;
+        else if (t->section[i]->layer == TRACE_LD)
             ret->has_driver = true;
         else if (t->section[i]->layer <= TRACE_LR)
             ret->has_callers = true;
@@ -131,6 +142,7 @@ static int put_end_of_execution(struct exported *out, const struct trace_thread 
 struct exported_section {
     const struct section *section; /* NULL: a switch has ended it */
     bool is_kept;
+    bool is_marked; /* marks of an execution are to be added */
 };
 
 struct exporting {
@@ -139,14 +151,8 @@ struct exporting {
     struct known_marks known;
     struct exported_section *open;
     size_t n, room;
+    bool has_sections; /* that were put */
 };
-
-static bool is_complete(const struct section *x)
-{
-    while (x && x->end >= 0)
-        x = x->parent;
-    return !x;
-}
 
 static int end_counting(struct exporting *e, struct why *w)
 {
@@ -154,8 +160,28 @@ static int end_counting(struct exporting *e, struct why *w)
     const struct section *x = o->section;
 
     o->section = NULL;
-    return o->is_kept && x && is_unknown(x, &e->known) ? put_end_of_execution(e->out, e->t, x, w)
-                                                       : 0;
+    return o->is_marked && x ? put_end_of_execution(e->out, e->t, x, w) : 0;
+}
+
+/* Whether marks of an execution without duration follow, as an export has added them. */
+static bool has_marks(const struct trace_event_read *event, const struct trace_event_read *end)
+{
+    for (const struct trace_event_read *x = event + 1; x + 1 < end && x->mark && !x[1].mark; x += 2)
+        if (trace_mark_span_end(x->mark, true) == SPAN_START)
+            return true;
+    return false;
+}
+
+/* The switch x ends the section that the thread is in, also where x itself is left out. */
+static int end_switched(struct exporting *e, const struct section *x, double ms, struct why *w)
+{
+    struct exported_section *o = &e->open[e->n - 1];
+
+    TRY(end_counting(e, w));
+    if (!o->is_kept || is_complete(x))
+        return 0;
+    o->is_kept = false;
+    return put(e->out, e->t, ms, NULL, false, w);
 }
 
 static int export_begin(struct exporting *e, const struct trace_event_read *event, struct why *w)
@@ -165,18 +191,23 @@ static int export_begin(struct exporting *e, const struct trace_event_read *even
     bool switches_kept = switches && e->open[e->n - 1].is_kept;
 
     if (switches)
-        TRY(end_counting(e, w));
+        TRY(end_switched(e, x, event->ms, w));
     struct exported_section *open = trace_room_for(e->open, e->n, &e->room, sizeof *open);
     if (!open)
         return why_no_memory_for(w, "the exported trace");
     e->open = open;
     open = &e->open[e->n++];
-    *open = (struct exported_section){ x, x && is_complete(x) };
+    *open = (struct exported_section){ .section = x, .is_kept = x && is_complete(x) };
     if (!open->is_kept)
         return 0;
+    open->is_marked =
+        is_unknown(x, &e->known) &&
+        (x->layer == TRACE_LD || !has_marks(event, e->t->events->event + e->t->events->n_events));
+    const bool is_marked = open->is_marked;
+    e->has_sections = true;
     TRY(put(e->out, e->t, event->ms, event->mark, false, w));
     e->out->row[e->out->n - 1].is_nested = switches && !switches_kept;
-    return is_unknown(x, &e->known) ? put_begin_of_execution(e->out, e->t, x, &e->known, w) : 0;
+    return is_marked ? put_begin_of_execution(e->out, e->t, x, &e->known, w) : 0;
 }
 
 static int export_end(struct exporting *e, const struct trace_event_read *event, struct why *w)
@@ -189,6 +220,7 @@ static int export_thread(struct trace_sections *s, const struct trace_thread *t,
                          struct exported *out, struct why *w)
 {
     struct exporting e = { .out = out, .t = t, .known = known_in(s, t->process) };
+    const size_t before = out->n;
     const struct trace_thread_events *from = t->events;
     int rc = 0;
 
@@ -202,6 +234,8 @@ static int export_thread(struct trace_sections *s, const struct trace_thread *t,
             trace_mark_span_end(event->mark, false) == SPAN_NOTIFY)
             rc = put_name(out, t, event->ms, event->mark, w);
     }
+    if (!e.has_sections) /* marks alone: a reader takes no thread without sections */
+        out->n = before;
     free(e.open);
     return rc;
 }

@@ -130,142 +130,29 @@ static const struct {
     "WITH rows AS (SELECT b.*, t.uri, row_number() OVER (PARTITION BY b.model, t.uri ORDER BY "    \
     "b.run DESC) AS age FROM bench_results b JOIN targets t ON t.target = b.target "               \
     "WHERE ?1 = 0 OR b.run <= ?1), now AS (SELECT * FROM rows WHERE age = 1 AND ?1 IN (0, run)) "
-#define BENCH_TIME(column, of, wanted, by)                                                         \
-    "(SELECT " column " FROM bench_times x WHERE x.run = " of ".run AND x.target = " of            \
-    ".target AND x.model = " of ".model AND x.what = '" wanted "' AND x.clock = '" by "')"
-#define BENCH_LATENCY(column)     BENCH_TIME(column, "b", "synchronous", "wall")
-#define BENCH_MEAN_OF(wanted, by) BENCH_TIME("mean_ns", "b", wanted, by)
-#define BENCH_QUERY                                                                                                                                                             \
-    BENCH_NOW                                                                                                                                                                   \
-    "SELECT b.model, b.uri, b.verdict, b.why, " BENCH_LATENCY("mean_ns") ", " BENCH_LATENCY("medi"                                                                              \
-                                                                                            "an_"                                                                               \
-                                                                                            "ns") ", " BENCH_LATENCY("p90_ns") ", " BENCH_LATENCY("p99_ns") ", " BENCH_LATENCY( \
-        "deviation_ns") ", " BENCH_LATENCY("buckets") ", p.median_ns, p.parts, "                                                                                                \
-                                                      "p.low_ns, p.high_ns, n.parts, n.low_ns, "                                                                                \
-                                                      "n.high_ns, " BENCH_MEAN_OF("burst", "wall") ", " BENCH_MEAN_OF("synchronous", "device") ", " BENCH_MEAN_OF(              \
-                                                          "compile",                                                                                                            \
-                                                          "wall") ", " BENCH_MEAN_OF("prepare "                                                                                 \
-                                                                                     "from cache",                                                                              \
-                                                                                     "wall") ", "                                                                               \
-                                                                                             "b."                                                                               \
-                                                                                             "cac"                                                                              \
-                                                                                             "he_"                                                                              \
-                                                                                             "byt"                                                                              \
-                                                                                             "es,"                                                                              \
-                                                                                             " b."                                                                              \
-                                                                                             "mem"                                                                              \
-                                                                                             "ory"                                                                              \
-                                                                                             "_by"                                                                              \
-                                                                                             "tes"                                                                              \
-                                                                                             " FR"                                                                              \
-                                                                                             "OM "                                                                              \
-                                                                                             "now"                                                                              \
-                                                                                             " b "                                                                              \
-                                                                                             "LEF"                                                                              \
-                                                                                             "T "                                                                               \
-                                                                                             "JOI"                                                                              \
-                                                                                             "N "                                                                               \
-                                                                                             "bas"                                                                              \
-                                                                                             "e_"                                                                               \
-                                                                                             "tim"                                                                              \
-                                                                                             "es "                                                                              \
-                                                                                             "p "                                                                               \
-                                                                                             "ON "                                                                              \
-                                                                                             "p."                                                                               \
-                                                                                             "mod"                                                                              \
-                                                                                             "el "                                                                              \
-                                                                                             "= "                                                                               \
-                                                                                             "b."                                                                               \
-                                                                                             "mod"                                                                              \
-                                                                                             "el "                                                                              \
-                                                                                             "AND"                                                                              \
-                                                                                             " p."                                                                              \
-                                                                                             "uri"                                                                              \
-                                                                                             " = "                                                                              \
-                                                                                             "b."                                                                               \
-                                                                                             "uri"                                                                              \
-                                                                                             " AN"                                                                              \
-                                                                                             "D "                                                                               \
-                                                                                             "p."                                                                               \
-                                                                                             "wha"                                                                              \
-                                                                                             "t "                                                                               \
-                                                                                             "= "                                                                               \
-                                                                                             "'sy"                                                                              \
-                                                                                             "nch"                                                                              \
-                                                                                             "ron"                                                                              \
-                                                                                             "ous"                                                                              \
-                                                                                             "' "                                                                               \
-                                                                                             "AND"                                                                              \
-                                                                                             " p."                                                                              \
-                                                                                             "clo"                                                                              \
-                                                                                             "ck "                                                                              \
-                                                                                             "= "                                                                               \
-                                                                                             "'wa"                                                                              \
-                                                                                             "ll'"                                                                              \
-                                                                                             " LE"                                                                              \
-                                                                                             "FT "                                                                              \
-                                                                                             "JOI"                                                                              \
-                                                                                             "N "                                                                               \
-                                                                                             "ben"                                                                              \
-                                                                                             "ch_"                                                                              \
-                                                                                             "noi"                                                                              \
-                                                                                             "se "                                                                              \
-                                                                                             "n "                                                                               \
-                                                                                             "ON "                                                                              \
-                                                                                             "n."                                                                               \
-                                                                                             "run"                                                                              \
-                                                                                             " = "                                                                              \
-                                                                                             "b."                                                                               \
-                                                                                             "run"                                                                              \
-                                                                                             " AN"                                                                              \
-                                                                                             "D "                                                                               \
-                                                                                             "n."                                                                               \
-                                                                                             "tar"                                                                              \
-                                                                                             "get"                                                                              \
-                                                                                             " = "                                                                              \
-                                                                                             "b."                                                                               \
-                                                                                             "tar"                                                                              \
-                                                                                             "get"                                                                              \
-                                                                                             " AN"                                                                              \
-                                                                                             "D "                                                                               \
-                                                                                             "n."                                                                               \
-                                                                                             "mod"                                                                              \
-                                                                                             "el "                                                                              \
-                                                                                             "= "                                                                               \
-                                                                                             "b."                                                                               \
-                                                                                             "mod"                                                                              \
-                                                                                             "el "                                                                              \
-                                                                                             "AND"                                                                              \
-                                                                                             " n."                                                                              \
-                                                                                             "wha"                                                                              \
-                                                                                             "t "                                                                               \
-                                                                                             "= "                                                                               \
-                                                                                             "'sy"                                                                              \
-                                                                                             "nch"                                                                              \
-                                                                                             "ron"                                                                              \
-                                                                                             "ous"                                                                              \
-                                                                                             "' "                                                                               \
-                                                                                             "AND"                                                                              \
-                                                                                             " n."                                                                              \
-                                                                                             "clo"                                                                              \
-                                                                                             "ck "                                                                              \
-                                                                                             "= "                                                                               \
-                                                                                             "'wa"                                                                              \
-                                                                                             "ll'"                                                                              \
-                                                                                             " "                                                                                \
-                                                                                             "ORD"                                                                              \
-                                                                                             "ER "                                                                              \
-                                                                                             "BY "                                                                              \
-                                                                                             "b."                                                                               \
-                                                                                             "ord"                                                                              \
-                                                                                             "ina"                                                                              \
-                                                                                             "l, "                                                                              \
-                                                                                             "b."                                                                               \
-                                                                                             "mod"                                                                              \
-                                                                                             "el,"                                                                              \
-                                                                                             " b."                                                                              \
-                                                                                             "tar"                                                                              \
-                                                                                             "get"
+
+/* The columns of site_bench.c: x synchronous, u in a burst, v on the device, c compiled, l from a
+ * cache; p before, n the noise. */
+static const char bench_columns[] = BENCH_NOW
+    "SELECT b.model, b.uri, b.verdict, b.why, x.mean_ns, x.median_ns, x.p90_ns, x.p99_ns, "
+    "x.deviation_ns, x.buckets, p.median_ns, p.parts, p.low_ns, p.high_ns, n.parts, n.low_ns, "
+    "n.high_ns, u.mean_ns, v.mean_ns, c.mean_ns, l.mean_ns, b.cache_bytes, b.memory_bytes "
+    "FROM now b "
+    "LEFT JOIN bench_times x ON (x.run, x.target, x.model) = (b.run, b.target, b.model) AND "
+    "x.what = 'synchronous' AND x.clock = 'wall' "
+    "LEFT JOIN bench_times u ON (u.run, u.target, u.model) = (b.run, b.target, b.model) AND "
+    "u.what = 'burst' AND u.clock = 'wall' "
+    "LEFT JOIN bench_times v ON (v.run, v.target, v.model) = (b.run, b.target, b.model) AND "
+    "v.what = 'synchronous' AND v.clock = 'device' "
+    "LEFT JOIN bench_times c ON (c.run, c.target, c.model) = (b.run, b.target, b.model) AND "
+    "c.what = 'compile' AND c.clock = 'wall' "
+    "LEFT JOIN bench_times l ON (l.run, l.target, l.model) = (b.run, b.target, b.model) AND "
+    "l.what = 'prepare from cache' AND l.clock = 'wall' "
+    "LEFT JOIN bench_noise n ON (n.run, n.target, n.model) = (b.run, b.target, b.model) AND "
+    "n.what = 'synchronous' AND n.clock = 'wall' "
+    "LEFT JOIN base_times p ON (p.model, p.uri) = (b.model, b.uri) AND p.what = 'synchronous' AND "
+    "p.clock = 'wall' "
+    "ORDER BY b.ordinal, b.model, b.target";
 
 /* Before version 4, names of random cases lack the options that the graphs were generated with. */
 static const char graphs_before_4[] =
@@ -722,7 +609,7 @@ const char *const site_sql[N_QUERIES] = {
         "max(target) AS "
         "target FROM targets GROUP BY uri) u ON u.uri = l.uri JOIN target_performance p ON "
         "p.target = u.target ORDER BY p.what, l.tid",
-    [QUERY_BENCH] = BENCH_QUERY,
+    [QUERY_BENCH] = bench_columns,
     [QUERY_BENCH_BASE] = "SELECT DISTINCT run, started FROM base_results ORDER BY run",
     [QUERY_BENCH_CHANGES] = BENCH_NOW
     "SELECT b.model, b.uri, x.what, x.clock, r.run, p.median_ns, p.parts, p.low_ns, "

@@ -61,11 +61,18 @@ static void in_memory(const void *bytes, size_t length, void (*use)(const char *
     close(fd);
 }
 
-/* What was exported is read, and exported as the same text. */
+struct exported {
+    char *text;
+    bool is_public;
+};
+
+/* What was exported is read, and exported as the same text.  What calls of HIDL and AIDL count as
+ * depends on other marks of their process, which may be among those that are left out. */
 static void read_again(const char *path, void *user)
 {
-    const char *before = user;
-    struct trace_sections s = { 0 };
+    const struct exported *x = user;
+    const char *before = x->text;
+    struct trace_sections s = { .is_public = x->is_public };
     struct why w = { 0 };
     size_t length;
 
@@ -75,9 +82,11 @@ static void read_again(const char *path, void *user)
         fprintf(stderr, "%s\n%s", w.text, before);
     fuzz_must(is_read);
     char *again = export_text(&s, &length);
-    if (strcmp(before, again))
+    const bool is_same = strcmp(before, again) == 0;
+    if (!is_same && !strstr(before, "IDL::")) {
         fprintf(stderr, "%s----\n%s", before, again);
-    fuzz_must(strcmp(before, again) == 0);
+        fuzz_must(is_same);
+    }
     free(again);
     trace_sections_done(&s);
 }
@@ -85,11 +94,11 @@ static void read_again(const char *path, void *user)
 static void export_all(struct trace_sections *s)
 {
     size_t length;
-    char *text = export_text(s, &length);
+    struct exported x = { export_text(s, &length), s->is_public };
 
-    if (strstr(text, "tracing_mark_write")) /* else all sections lack an end */
-        in_memory(text, length, read_again, text);
-    free(text);
+    if (strstr(x.text, "|[NN_")) /* else all sections lack an end */
+        in_memory(x.text, length, read_again, &x);
+    free(x.text);
 }
 
 static void read_as(const char *path, bool is_public)

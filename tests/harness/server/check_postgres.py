@@ -379,7 +379,7 @@ def check_refused(server, url, folder, filled, views):
         assert text in error, (text, error)
 
     refuses("expected the URL", "db", "push", "somewhere", "--db", filled)
-    refuses("there is no run 9", "db", "push", space(url, "refused"), "--run", "9", "--db", filled)
+    refuses("has no run 9; the newest is", "db", "push", space(url, "refused"), "--run", "9", "--db", filled)
     refuses("expected the name of one schema", "db", "push", space(url, "a,b"), "--db", filled)
     for sql, text in (("UPDATE cases SET level = 'high' WHERE case_id = 7", "level is 'high'; expected an integer"),
                       ("UPDATE verdicts SET ms = 'x' WHERE case_id = 7", "ms is 'x'; expected a number"),
