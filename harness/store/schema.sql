@@ -7,7 +7,7 @@
 --      |1
 --      |n
 --     case_operations                which operations, in which type, a case exercises
---     targets 1 --- n bench_results, bench_times, bench_metrics   what `halcyon bench` measured
+--     targets 1 --- n bench_results, bench_times, bench_noise, bench_metrics   what `halcyon bench` measured
 --     runs 1 --- n unloaded_files    files of folders that could not be loaded
 --     runs 1 --- n run_notes         what was noticed about a target during the whole run
 --     targets 1 --- n coverage_parts how often which calls of operations were executed on it: the views coverage
