@@ -304,6 +304,21 @@ static void print_row(FILE *to, const struct row *r)
     putc('\n', to);
 }
 
+/* JSON has numbers that ftrace's columns cannot hold. */
+static int check_row(const struct row *r, struct why *w)
+{
+    const int64_t id[] = { r->thread->process, r->thread->thread };
+    static const char *const name[] = { "process", "thread" };
+
+    REQUIRE(w, r->ms >= 0 && r->ms < 1e15,
+            "an event at %g ms is not representable in ftrace's text; expected 0 to 1e15", r->ms);
+    for (int i = 0; i < 2; i++)
+        REQUIRE(w, id[i] >= 0 && id[i] <= INT32_MAX,
+                "%s %lld is not representable in ftrace's text; expected 0 to %d", name[i],
+                (long long) id[i], INT32_MAX);
+    return 0;
+}
+
 int trace_export(struct trace_sections *s, FILE *to, struct why *w)
 {
     struct exported out = { NULL };
@@ -311,6 +326,8 @@ int trace_export(struct trace_sections *s, FILE *to, struct why *w)
 
     for (const struct trace_thread *t = s->threads; t && rc == 0; t = t->next)
         rc = export_thread(s, t, &out, w);
+    for (size_t i = 0; rc == 0 && i < out.n; i++)
+        rc = check_row(&out.row[i], w);
     if (rc == 0 && out.n)
         qsort(out.row, out.n, sizeof *out.row, in_time);
     if (rc == 0)
