@@ -1,6 +1,7 @@
 #include "harness/trace/trace_export.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,7 +225,7 @@ static int export_thread(struct trace_sections *s, const struct trace_thread *t,
     const struct trace_thread_events *from = t->events;
     int rc = 0;
 
-    out->ms = 0;
+    out->ms = -INFINITY;
     if (is_driver(&e.known) && !e.known.declares && t->n)
         rc = put_name(out, t, t->section[0]->begin, "HIDL::IDevice::ping::server", w);
     for (size_t i = 0; rc == 0 && i < from->n_events; i++) {
