@@ -11,6 +11,7 @@ static const struct help_row environment[] = {
     { "CLICOLOR_FORCE", "not empty and not 0: colours also where the output is no terminal" },
     { "CLICOLOR", "0: no colours" },
     { "TERM", "dumb or empty: no colours, and progress is one line per minute" },
+    { "BROWSER", "the program that shows the report of bench --open; xdg-open if not set" },
     { "HALCYON_GDB",
       "the debugger of --gdb, called as PATH -q -p PID; a name is looked up in PATH" },
     { "TMPDIR",
