@@ -8,7 +8,7 @@
 /* A line that is to be written. */
 struct row {
     double ms;
-    size_t order; /* of rows at the same time */
+    size_t order; /* of rows of a thread at the same time */
     const struct trace_thread *thread;
     const char *mark; /* of a begin; NULL: an end */
     bool is_named;    /* the mark is written as it is */
@@ -247,8 +247,14 @@ static int in_time(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
-    if (x->ms != y->ms)
-        return x->ms < y->ms ? -1 : 1;
+    const double x_ns = nearbyint(x->ms * 1e6), y_ns = nearbyint(y->ms * 1e6); /* as printed */
+
+    if (x_ns != y_ns)
+        return x_ns < y_ns ? -1 : 1;
+    if (x->thread->process != y->thread->process)
+        return x->thread->process < y->thread->process ? -1 : 1;
+    if (x->thread->thread != y->thread->thread)
+        return x->thread->thread < y->thread->thread ? -1 : 1;
     return (x->order > y->order) - (x->order < y->order);
 }
 
