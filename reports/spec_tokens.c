@@ -236,7 +236,7 @@ static size_t read_list(struct splitter *s, const char *at, const char **ret_end
     for (size_t n = 0;; n++) {
         char this = 'r', *end;
         at += strspn(at, "\n ");
-        const size_t length = strcspn(at, ",]\n");
+        const size_t length = strcspn(at, ",[]\n");
         double x;
         if (!strncmp(at, "True", 4) || !strncmp(at, "False", 5)) {
             this = 'b';
