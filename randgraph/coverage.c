@@ -1,6 +1,7 @@
 /* Counts of what has been executed. */
 #include "randgraph/coverage.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -309,124 +310,235 @@ void randgraph_coverage_each(const struct randgraph_coverage *c, enum randgraph_
 
 /* ---- as text
  *
- * A facet begins with its name in brackets; an item of an operation, or of a row, is preceded by a
- * line with what it belongs to, unless that is the same as before:
+ * A facet begins with its name in brackets.  A line with what items belong to, their place, is
+ * before them; a place that was written before is '#', if it is the one after the last place, or
+ * '#N', N further.  The counts follow at the end, in the order of the items: one with the next one
+ * compresses better than each beside its item.
+ *
+ *     [row]
+ *     =CONV_2D<tab>implicit padding<tab>TENSOR_FLOAT32,...
  *
  *     [rank]
- *     =CONV_2D<tab>implicit padding<tab>TENSOR_FLOAT32,...
- *     4<tab>123<tab>0 */
+ *     #-1
+ *     4
+ *     [counts]
+ *     123             how often it ran
+ *     119 4           also, how often it was not run */
+
+static const char counts_mark[] = "[counts]\n";
 
 struct writing {
-    FILE *to;
-    char place[2 * TYPES_TEXT]; /* the line that was written last */
+    FILE *names, *counts;
+    struct arena *places;
+    const char **place; /* [n_places] that were written */
+    uint32_t n_places, capacity;
+    uint32_t last; /* the place that was written last */
+    bool failed;
 };
+
+static void write_new_place(struct writing *x, const char *place)
+{
+    if (x->n_places == x->capacity) {
+        uint32_t capacity = x->capacity ? 2 * x->capacity : 1024;
+        const char **more = realloc(x->place, capacity * sizeof *more);
+        x->failed = x->failed || !more;
+        if (!more)
+            return;
+        x->place = more;
+        x->capacity = capacity;
+    }
+    char *copy = arena_strdup(x->places, place);
+    x->failed = x->failed || !copy;
+    if (copy)
+        x->place[x->last = x->n_places++] = copy;
+    fprintf(x->names, "=%s\n", place);
+}
+
+static void write_place(struct writing *x, const char *place)
+{
+    for (uint32_t i = 0; i < x->n_places; i++) { /* from the last one on */
+        const uint32_t at = (x->last + i) % x->n_places;
+        if (strcmp(x->place[at], place) != 0)
+            continue;
+        if (at == x->last + 1)
+            fputs("#\n", x->names);
+        else if (at != x->last)
+            fprintf(x->names, "#%d\n", (int) at - (int) x->last);
+        x->last = at;
+        return;
+    }
+    write_new_place(x, place);
+}
 
 static void write_item(const struct randgraph_item *i, void *user)
 {
     struct writing *x = user;
     char place[2 * TYPES_TEXT];
-    if (!is_counted(&i->n))
+    if (!is_counted(&i->n) || x->failed)
         return;
-    snprintf(place, sizeof place, "=%s\t%s\t%s\n", i->operation, i->form, i->types);
-    if (strcmp(place, x->place) != 0)
-        fputs(strcpy(x->place, place), x->to);
-    fprintf(x->to, "%s\t%llu\t%llu\n", i->what, (unsigned long long) i->n.ran,
-            (unsigned long long) i->n.not_run);
+    snprintf(place, sizeof place, "%s\t%s\t%s", i->operation, i->form, i->types);
+    write_place(x, place);
+    fprintf(x->names, "%s\n", i->what);
+    fprintf(x->counts, "%llu", (unsigned long long) i->n.ran);
+    if (i->n.not_run)
+        fprintf(x->counts, " %llu", (unsigned long long) i->n.not_run);
+    fputc('\n', x->counts);
 }
 
 int randgraph_coverage_write(const struct randgraph_coverage *c, FILE *to)
 {
-    for (int f = 0; f < RANDGRAPH_FACETS; f++) {
-        struct writing x = { .to = to };
+    char *counts = NULL;
+    size_t length = 0;
+    struct writing x = { .names = to,
+                         .counts = open_memstream(&counts, &length),
+                         .places = arena_new(0) };
+    x.failed = !x.counts || !x.places;
+    for (int f = 0; f < RANDGRAPH_FACETS && !x.failed; f++) {
         fprintf(to, "[%s]\n", randgraph_facet_name[f]);
         randgraph_coverage_each(c, (enum randgraph_facet) f, write_item, &x);
     }
-    return ferror(to) ? -1 : 0;
+    if (x.counts && fclose(x.counts) != 0)
+        x.failed = true;
+    if (!x.failed)
+        fprintf(to, "%s%s", counts_mark, counts);
+    free(counts);
+    free(x.place);
+    arena_free(x.places);
+    return x.failed || ferror(to) ? -1 : 0;
 }
 
 /* Where the items of the lines that are being read belong. */
 struct place {
-    int facet, op;
-    int consumer;           /* the last one */
+    int op;
     struct row_counts *row; /* NULL: none */
+};
+struct reading {
+    struct randgraph_coverage *c;
+    int facet;    /* -1: not known */
+    int consumer; /* the last one */
+    struct place *place;
+    uint32_t n_places, capacity;
+    uint32_t next_row;  /* after that of the last place */
+    int64_t at;         /* the present place; -1: none */
+    const char *counts; /* the next one */
 };
 
 /* line: "OPERATION<tab>FORM<tab>TYPES". */
-static void read_place(struct randgraph_coverage *c, char *line, struct place *p)
+static int read_place(struct reading *r, char *line, struct why *w)
 {
     const char *operation = strsep(&line, "\t"), *form = strsep(&line, "\t");
-    p->op = find_op(operation);
-    p->consumer = -1;
-    p->row = NULL;
+    if (r->n_places == r->capacity) {
+        uint32_t capacity = r->capacity ? 2 * r->capacity : 1024;
+        struct place *more = realloc(r->place, capacity * sizeof *more);
+        if (!more)
+            return why_no_memory(w);
+        r->place = more;
+        r->capacity = capacity;
+    }
+    struct place *p = &r->place[r->at = r->n_places++];
+    *p = (struct place){ .op = find_op(operation) };
     if (p->op < 0 || !form || !line || !*line)
-        return;
-    uint32_t id = find_row(c->rows, p->op, form, line);
-    p->row = id == UINT32_MAX ? NULL : &c->row[id];
+        return 0;
+    const struct rows *rows = r->c->rows;
+    uint32_t id = r->next_row; /* mostly, as rows have the order of the catalogue */
+    if (id >= rows->n_ids || rows->by_id[id]->op != op_table[p->op] || r->c->repeated[id] ||
+        !has_text(rows->by_id[id], form, line))
+        id = find_row(rows, p->op, form, line);
+    p->row = id == UINT32_MAX ? NULL : &r->c->row[id];
+    r->next_row = id + 1;
+    return 0;
 }
 
 /* The operation of that name: mostly the one after the last one, as items have the order of the
  * catalogue. */
-static int find_next_op(const char *name, struct place *p)
+static int find_next_op(const char *name, struct reading *r)
 {
-    for (int i = p->consumer + 1; i < op_table_n && i <= p->consumer + 4; i++)
+    for (int i = r->consumer + 1; i < op_table_n && i <= r->consumer + 4; i++)
         if (!strcmp(op_table[i]->name, name))
-            return p->consumer = i;
+            return r->consumer = i;
     int found = find_op(name);
-    p->consumer = found < 0 ? p->consumer : found;
+    r->consumer = found < 0 ? r->consumer : found;
     return found;
 }
 
-static void add_item(struct randgraph_coverage *c, struct place *p, const char *what,
+static void add_item(struct reading *r, const struct place *p, const char *what,
                      struct randgraph_count n)
 {
+    struct randgraph_coverage *c = r->c;
     const int rank = atoi(what);
     if (p->op < 0)
         return;
-    if (p->facet == FACET_OPERATION)
+    if (r->facet == FACET_OPERATION)
         add(&c->op[p->op], n);
-    int consumer = p->facet == FACET_NEIGHBOURS ? find_next_op(what, p) : -1;
+    int consumer = r->facet == FACET_NEIGHBOURS ? find_next_op(what, r) : -1;
     if (consumer >= 0)
         add(&c->next[p->op * op_table_n + consumer], n);
     if (!p->row)
         return;
-    if (p->facet == FACET_ROW)
+    if (r->facet == FACET_ROW)
         add(&p->row->all, n);
-    if (p->facet == FACET_RANK && rank >= 0 && rank < COVERAGE_RANKS)
+    if (r->facet == FACET_RANK && rank >= 0 && rank < COVERAGE_RANKS)
         add(&p->row->rank[rank], n);
-    for (int v = 0; p->facet == FACET_VALUES && v < RANDGRAPH_VALUE_CLASSES; v++)
+    for (int v = 0; r->facet == FACET_VALUES && v < RANDGRAPH_VALUE_CLASSES; v++)
         if (!strcmp(randgraph_value_class[v], what))
             add(&p->row->values[v], n);
-    if (p->facet == FACET_OPTION)
+    if (r->facet == FACET_OPTION)
         add_options(p->row, op_table[p->op], what, n);
+}
+
+static int read_item(struct reading *r, const char *what, struct why *w)
+{
+    char *end;
+    REQUIRE(w, r->at >= 0, "coverage: '%.60s' belongs to nothing", what);
+    REQUIRE(w, isdigit((unsigned char) *r->counts), "coverage: '%.60s' has no count", what);
+    struct randgraph_count n = { .ran = strtoull(r->counts, &end, 10) };
+    if (*end == ' ')
+        n.not_run = strtoull(end, &end, 10);
+    REQUIRE(w, *end == '\n', "coverage: '%.20s' is not a count, or two", r->counts);
+    r->counts = end + 1;
+    add_item(r, &r->place[r->at], what, n);
+    return 0;
+}
+
+static int read_line(struct reading *r, char *line, struct why *w)
+{
+    if (*line == '[') {
+        line[strcspn(line, "]")] = 0;
+        for (r->facet = RANDGRAPH_FACETS - 1;
+             r->facet >= 0 && strcmp(randgraph_facet_name[r->facet], line + 1) != 0; r->facet--)
+            ;
+        return 0;
+    }
+    if (*line != '=' && *line != '#')
+        return read_item(r, line, w);
+    r->consumer = -1;
+    if (*line == '=')
+        return read_place(r, line + 1, w);
+    const int64_t by = line[1] ? strtol(line + 1, NULL, 10) : 1, n = r->n_places;
+    REQUIRE(w, by > -n && by < n && r->at + by >= 0 && r->at + by < n,
+            "coverage: '%.60s' leads to no place", line);
+    r->at += by;
+    return 0;
 }
 
 int randgraph_coverage_read(struct randgraph_coverage *c, const char *text, struct why *w)
 {
     char line[2 * TYPES_TEXT + OPTIONS_TEXT];
-    struct place p = { .facet = -1, .op = -1, .consumer = -1 };
-    for (const char *at = text, *end; *at; at = end + (*end == '\n')) {
-        end = at + strcspn(at, "\n");
-        REQUIRE(w, (size_t) (end - at) < sizeof line, "coverage: a line of %zu bytes",
-                (size_t) (end - at));
+    const char *mark = strstr(text, counts_mark);
+    struct reading r = { .c = c, .facet = -1, .consumer = -1, .at = -1 };
+    int failed = 0;
+    REQUIRE(w, mark || !*text, "coverage: no counts");
+    r.counts = mark ? mark + strlen(counts_mark) : text;
+    for (const char *at = text, *end; !failed && at < mark; at = end + 1) {
+        end = strchr(at, '\n'); /* there is one, as the mark begins a line */
+        if ((size_t) (end - at) >= sizeof line) {
+            failed = why_fail(w, WHY_INVALID, "coverage: a line of %zu bytes", (size_t) (end - at));
+            continue;
+        }
         memcpy(line, at, (size_t) (end - at));
         line[end - at] = 0;
-        if (*line == '[') {
-            line[strcspn(line, "]")] = 0;
-            for (p.facet = RANDGRAPH_FACETS - 1;
-                 p.facet >= 0 && strcmp(randgraph_facet_name[p.facet], line + 1) != 0; p.facet--)
-                ;
-            continue;
-        }
-        if (*line == '=') {
-            read_place(c, line + 1, &p);
-            continue;
-        }
-        char *tab = strchr(line, '\t'), *second = tab ? strchr(tab + 1, '\t') : NULL;
-        REQUIRE(w, second, "coverage: '%.60s' is not an item with two counts", line);
-        *tab = 0;
-        add_item(c, &p, line,
-                 (struct randgraph_count){ strtoull(tab + 1, NULL, 10),
-                                           strtoull(second + 1, NULL, 10) });
+        failed = read_line(&r, line, w);
     }
-    return 0;
+    free(r.place);
+    return failed;
 }

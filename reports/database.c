@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "golden/base/output_file.h"
+#include "reports/packed_bytes.h"
 #include "reports/packed_text.h"
 
 enum { BUSY_MS = 20000, APPLICATION = 1212238937 }; /* harness/store/schema.sql */
@@ -111,12 +113,101 @@ int database_check_path(const char *path, struct why *w)
     return 0;
 }
 
+/* ---- compressed files */
+
+/* The bytes of a file, for free(). */
+static int read_bytes(const char *path, char **ret_bytes, size_t *ret_n, struct why *w)
+{
+    struct stat about;
+    FILE *from = fopen(path, "rbe");
+    if (!from || fstat(fileno(from), &about) < 0) {
+        int error = errno;
+        if (from)
+            fclose(from);
+        return why_file(w, path, error);
+    }
+    const size_t n = about.st_size > 0 ? (size_t) about.st_size : 0;
+    char *bytes = malloc(n + 1);
+    errno = 0;
+    bool read = bytes && fread(bytes, 1, n, from) == n;
+    int failed = read ? 0 : bytes ? why_file(w, path, errno ? errno : EIO) : why_no_memory(w);
+    fclose(from);
+    if (failed) {
+        free(bytes);
+        return failed;
+    }
+    *ret_bytes = bytes;
+    *ret_n = n;
+    return 0;
+}
+
+bool database_is_packed(const char *path)
+{
+    char head[4];
+    FILE *from = fopen(path, "rbe");
+    bool is_packed =
+        from && fread(head, sizeof head, 1, from) == 1 && bytes_are_packed(head, sizeof head);
+    if (from)
+        fclose(from);
+    return is_packed;
+}
+
+/* The database in a compressed file, for sqlite3_free(); NULL: the file is not compressed. */
+static int unpack_file(const char *path, char **ret_bytes, size_t *ret_n, struct why *w)
+{
+    char *bytes = NULL;
+    size_t n = 0;
+    *ret_bytes = NULL;
+    if (!database_is_packed(path))
+        return 0;
+    TRY(read_bytes(path, &bytes, &n, w));
+    *ret_bytes = bytes_unpacked(bytes, n, ret_n);
+    free(bytes);
+    REQUIRE(w, *ret_bytes, "%s: a compressed database that is damaged, or larger than 512 MB",
+            path);
+    return 0;
+}
+
+int database_pack(const char *path, struct why *w)
+{
+    char *bytes = NULL;
+    size_t n = 0, size = 0;
+    TRY(read_bytes(path, &bytes, &n, w));
+    char *packed = bytes_packed(bytes, n, PACKED_SMALL, &size);
+    int failed = packed ? output_file_write(path, packed, size, w) : why_no_memory(w);
+    sqlite3_free(packed);
+    free(bytes);
+    return failed;
+}
+
+/* Opens a copy in memory of a compressed database; its bytes are the connection's from then on. */
+static int read_packed(const char *path, char *bytes, size_t n, sqlite3 **ret_db, struct why *w)
+{
+    enum { FLAGS = SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY };
+    sqlite3 *db = NULL;
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK) {
+        sqlite3_free(bytes);
+        return fail(path, db, w);
+    }
+    if (sqlite3_deserialize(db, "main", (unsigned char *) bytes, (sqlite3_int64) n,
+                            (sqlite3_int64) n, FLAGS) != SQLITE_OK || /* which frees the bytes */
+        read_header(db) != SQLITE_OK)
+        return fail(path, db, w);
+    *ret_db = db;
+    return 0;
+}
+
 int database_read(const char *path, sqlite3 **ret_db, struct why *w)
 {
     sqlite3 *db = NULL;
+    char *bytes;
+    size_t n = 0;
     TRY(database_check_path(path, w));
     if (access(path, R_OK) < 0)
         return why_file(w, path, errno);
+    TRY(unpack_file(path, &bytes, &n, w));
+    if (bytes)
+        return read_packed(path, bytes, n, ret_db, w);
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         return fail(path, db, w);
     int code = read_header(db);
@@ -155,6 +246,25 @@ int database_version(sqlite3 *db, const char *path, int *ret_version, struct why
             DATABASE_VERSION);
     *ret_version = (int) version;
     return 0;
+}
+
+int database_unpack(const char *path, struct why *w)
+{
+    char *bytes;
+    size_t n = 0;
+    sqlite3 *db = NULL;
+    int version;
+    TRY(unpack_file(path, &bytes, &n, w));
+    if (!bytes)
+        return 0;
+    int failed = database_read(path, &db, w);
+    if (!failed)
+        failed = database_version(db, path, &version, w);
+    sqlite3_close(db);
+    if (!failed)
+        failed = output_file_write(path, bytes, n, w);
+    sqlite3_free(bytes);
+    return failed;
 }
 
 int database_check_version(sqlite3 *db, const char *path, int *ret_version, struct why *w)

@@ -2,6 +2,7 @@
 #ifndef REPORTS_DATABASE_H
 #define REPORTS_DATABASE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "golden/base/why.h"
@@ -13,9 +14,16 @@ int database_check_path(const char *path, struct why *w);
 
 /* Opens an SQLite database for reading, also in a folder where nothing can be written (an archive,
  * another user's): SQLite's readers of a WAL database normally create files beside it.  Does not
- * check that it is a results database.  Has the functions of reports/packed_text.h.  *ret_db is to
- * be closed with sqlite3_close(). */
+ * check that it is a results database.  Has the functions of reports/packed_text.h.  A compressed
+ * database is read into memory.  *ret_db is to be closed with sqlite3_close(). */
 int database_read(const char *path, struct sqlite3 **ret_db, struct why *w);
+
+/* Compresses the file of a closed database without a log, as the shards of summaries are kept, and
+ * the reverse, which leaves other files as they are and rejects what is not Halcyon's.  The file is
+ * replaced when the new one is complete. */
+int database_pack(const char *path, struct why *w);
+int database_unpack(const char *path, struct why *w);
+bool database_is_packed(const char *path);
 
 /* Fails with SQLite's last error: WHY_INVALID for a file that cannot be used, WHY_SYSTEM for other
  * reasons.  Returns -1. */

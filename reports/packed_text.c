@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "reports/packed_bytes.h"
 #include "reports/packed_spec.h"
 
 enum {
@@ -151,6 +152,22 @@ static void pack(sqlite3_context *context, int n, sqlite3_value **value)
     sqlite3_free(bytes);
 }
 
+/* packed_small(TEXT), packed_quick(TEXT) */
+static void pack_zstd(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    (void) n;
+    const int *level = sqlite3_user_data(context);
+    const void *text = sqlite3_value_text(value[0]);
+    size_t size = 0;
+    if (!text)
+        return;
+    void *bytes = bytes_packed(text, (size_t) sqlite3_value_bytes(value[0]), *level, &size);
+    if (bytes)
+        sqlite3_result_blob64(context, bytes, size, sqlite3_free);
+    else
+        sqlite3_result_error_nomem(context);
+}
+
 static void unpack(sqlite3_context *context, int n, sqlite3_value **value)
 {
     (void) n;
@@ -167,6 +184,13 @@ static void unpack(sqlite3_context *context, int n, sqlite3_value **value)
             sqlite3_result_text64(context, text, length, free, SQLITE_UTF8);
             return;
         }
+    } else if (bytes && bytes_are_packed(bytes, size)) {
+        char *text = bytes_unpacked(bytes, size, &length);
+        if (text) {
+            sqlite3_result_text64(context, text, length, sqlite3_free, SQLITE_UTF8);
+            return;
+        }
+        why = "it is not whole, or out of memory";
     } else {
         sqlite3_uint64 n_text = 0;
         char *text = bytes ? inflated(bytes, size, &n_text) : NULL;
@@ -184,6 +208,13 @@ static void unpack(sqlite3_context *context, int n, sqlite3_value **value)
 int packed_text_functions(sqlite3 *db)
 {
     enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC };
+    static const int quick = PACKED_QUICK, small = PACKED_SMALL;
     int code = sqlite3_create_function(db, "packed", 1, FLAGS, NULL, pack, NULL, NULL);
+    code = code ? code
+                : sqlite3_create_function(db, "packed_quick", 1, FLAGS, (void *) &quick, pack_zstd,
+                                          NULL, NULL);
+    code = code ? code
+                : sqlite3_create_function(db, "packed_small", 1, FLAGS, (void *) &small, pack_zstd,
+                                          NULL, NULL);
     return code ? code : sqlite3_create_function(db, "text_of", 1, FLAGS, NULL, unpack, NULL, NULL);
 }

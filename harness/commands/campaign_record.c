@@ -14,6 +14,7 @@
 #include "harness/store/run_export.h"
 #include "harness/store/shard_rows.h"
 #include "harness/store/summary.h"
+#include "reports/database.h"
 #include "sim/hal/hal_convert.h"
 
 /* ---- what identifies a campaign */
@@ -394,7 +395,7 @@ static int write_small(const char *from, const char *to, struct why *w)
     struct merge_counts counts;
     TRY(results_merge(&from, 1, to, &counts, w));
     free(counts.missing); /* the other shards */
-    return 0;
+    return database_pack(to, w);
 }
 
 /* The part gets its name.  Another process may have been first with the same shard. */

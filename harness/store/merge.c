@@ -361,10 +361,7 @@ static int copy_all_sets(struct merge *m, struct source *s, struct why *w)
 static int write_runs(struct merge *m, const char *part, struct why *w)
 {
     int64_t n = 0;
-    bool rows = false;
-    for (size_t i = 0; i < m->n_runs; i++)
-        rows = rows || (!m->run[i].is_repeated && !m->run[i].end);
-    TRY(results_open(part, rows ? RESULTS_PART : RESULTS_SMALL_PART, &m->out, w));
+    TRY(results_open(part, RESULTS_PART, &m->out, w));
     if (summary_functions(m->out->db) != SQLITE_OK)
         return results_failed(m->out, w);
     TRY(results_begin(m->out, w));

@@ -278,8 +278,8 @@ static int begin_run(struct sum *x, struct why *w)
     return summary_sum_begin(x->m->out, x->run, x->first_target, x->n_targets, &x->sum, w);
 }
 
-/* The JSON of a part, to be freed. */
-static int read_json(const struct source_part *p, char **ret_json, struct why *w)
+/* What a shard has added to the run of the source; empty: the run is this shard alone. */
+static int read_text(const struct source_part *p, struct buffer *text, struct why *w)
 {
     sqlite3_stmt *s;
     TRY(merge_prepare(
@@ -287,23 +287,21 @@ static int read_json(const struct source_part *p, char **ret_json, struct why *w
     sqlite3_bind_int64(s, 1, p->run);
     sqlite3_bind_text(s, 2, p->shard.key, -1, SQLITE_STATIC);
     int step = sqlite3_step(s);
-    const char *text = step == SQLITE_ROW ? (const char *) sqlite3_column_text(s, 0) : NULL;
-    char *copy = text ? strdup(text) : NULL;
+    const char *found = step == SQLITE_ROW ? (const char *) sqlite3_column_text(s, 0) : NULL;
+    buffer_puts(text, found ? found : "");
     sqlite3_finalize(s);
     if (step != SQLITE_ROW)
         return database_failed(p->source->db, p->source->path, w);
-    if (!copy)
-        return summary_part(p->source->db, p->source->path, p->run, ret_json, w);
-    *ret_json = copy;
-    return 0;
+    return text->failed ? why_no_memory(w) : 0;
 }
 
-static int write_part(struct sum *x, const struct source_part *p, const char *json, struct why *w)
+static int write_part(struct sum *x, const struct source_part *p, const struct buffer *text,
+                      struct why *w)
 {
     sqlite3_stmt *s;
     TRY(results_prepare(x->m->out,
                         "INSERT INTO summary_parts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                        "packed(?9))",
+                        "packed_quick(?9))",
                         &s, w));
     sqlite3_bind_int64(s, 1, x->run);
     sqlite3_bind_text(s, 2, p->shard.key, -1, SQLITE_STATIC);
@@ -314,7 +312,7 @@ static int write_part(struct sum *x, const struct source_part *p, const char *js
     sqlite3_bind_int64(s, 7, p->kept);
     sqlite3_bind_int64(s, 8, p->listed);
     if (x->several)
-        sqlite3_bind_text(s, 9, json, -1, SQLITE_STATIC);
+        sqlite3_bind_text64(s, 9, text->data, text->length, SQLITE_STATIC, SQLITE_UTF8);
     int failed = sqlite3_step(s) == SQLITE_DONE ? 0 : results_failed(x->m->out, w);
     sqlite3_finalize(s);
     return failed;
@@ -356,18 +354,27 @@ static int add_coverage(struct sum *x, const struct source_part *p, struct why *
     return 0;
 }
 
+/* Adds the counts of a part, and remembers them. */
+static int add_counts(struct sum *x, const struct source_part *p, struct buffer *text,
+                      struct why *w)
+{
+    TRY(read_text(p, text, w));
+    if (!text->length) {
+        TRY(summary_sum_add_run(&x->sum, p->source->db, p->source->path, p->run, text, w));
+        return write_part(x, p, text, w);
+    }
+    TRY(write_part(x, p, text, w)); /* before it is taken apart */
+    return summary_sum_add(&x->sum, text->data, w);
+}
+
 static int add_part(struct sum *x, const struct source_part *p, struct why *w)
 {
-    char *json = NULL;
+    struct buffer text = { 0 };
     TRY(merge_open(x->m, p->source, w));
-    int failed = read_json(p, &json, w);
-    if (!failed)
-        failed = summary_sum_add(&x->sum, json, w);
+    int failed = add_counts(x, p, &text, w);
+    buffer_done(&text);
     if (failed)
         why_prefix(w, "%s: run %lld", p->source->path, (long long) p->run);
-    if (!failed)
-        failed = write_part(x, p, json, w);
-    free(json);
     TRY(failed);
     TRY(copy_part_rows(x, p, w));
     return add_coverage(x, p, w);

@@ -140,6 +140,8 @@ static int open_to_write(struct results *r, enum results_mode mode, struct why *
     int version = 0, flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (access(r->path, F_OK) == 0 && access(r->path, W_OK) != 0)
         return why_file(w, r->path, errno);
+    if (access(r->path, F_OK) == 0)
+        TRY(database_unpack(r->path, w));
     int code = sqlite3_open_v2(r->path, &r->db, flags, NULL);
     if (!r->db)
         return why_no_memory(w);
@@ -149,8 +151,6 @@ static int open_to_write(struct results *r, enum results_mode mode, struct why *
     if (packed_text_functions(r->db) != SQLITE_OK)
         return results_failed(r, w);
     TRY(database_version(r->db, r->path, &version, w)); /* before anything is changed */
-    if (mode == RESULTS_SMALL_PART)                     /* many tables of a few rows */
-        TRY(results_exec(r, "PRAGMA page_size = 1024", w));
     TRY(results_exec(r,
                      mode == RESULTS_PART
                          ? "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"

@@ -23,15 +23,15 @@ struct results;
  * sqlite3_free(); NULL: out of memory. */
 char *results_schema(void);
 
-enum results_mode { RESULTS_READ, RESULTS_WRITE, RESULTS_PART, RESULTS_SMALL_PART };
+enum results_mode { RESULTS_READ, RESULTS_WRITE, RESULTS_PART };
 
 /* Fails if there is no run of this number. */
 int results_check_run(struct results *r, int64_t run, struct why *w);
 /* Fails if there is no file at that path, with what writes it. */
 int results_look_for(const char *path, struct why *w);
-/* Opens a database.  PART (SMALL_PART: of few rows) is WRITE to a new file of this process, that is
- * thrown away unless it gets complete: without a log, and not on the disk before it is closed.
- * WRITE creates the file if there is none, and upgrades a database of an older version.  A file
+/* Opens a database.  PART is WRITE to a new file of this process, that is thrown away unless it
+ * gets complete: without a log, and not on the disk before it is closed.  WRITE creates the file if
+ * there is none, unpacks a compressed one, and upgrades a database of an older version.  A file
  * that is not a results database, or is newer, is WHY_INVALID and is not changed; so is a name that
  * means no file to SQLite: "", ":memory:", "file:...". */
 int results_open(const char *path, enum results_mode mode, struct results **ret_results,

@@ -241,7 +241,7 @@ CREATE TABLE summary_parts (        -- one row for each shard
     seconds     REAL NOT NULL,
     kept        INTEGER NOT NULL,   -- most failures of a bucket and target with all columns and a specification
     listed      INTEGER NOT NULL,   -- likewise in summary_failures
-    part        BLOB,               -- compressed: JSON, what the shard adds; NULL: the run has no other one
+    part        BLOB,               -- compressed: what the shard adds (harness/store/summary.c); NULL: the run has no other one
     PRIMARY KEY (run, key)
 ) WITHOUT ROWID;
 

@@ -1,7 +1,6 @@
 #include "harness/store/summary.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,14 +75,11 @@ static void bucket_id(sqlite3_context *context, int n, sqlite3_value **value)
     sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
-static void bits_of(sqlite3_context *context, int n, sqlite3_value **value)
+static int64_t bits_of(double x)
 {
     int64_t bits;
-    double x = sqlite3_value_double(value[0]);
-    (void) n;
     memcpy(&bits, &x, sizeof bits);
-    if (sqlite3_value_type(value[0]) != SQLITE_NULL)
-        sqlite3_result_int64(context, bits);
+    return bits;
 }
 
 static double double_of(int64_t bits)
@@ -101,8 +97,7 @@ int summary_functions(sqlite3 *db)
         int arguments;
     } functions[] = { { "ratio_bin2", ratio_bin2, 1 },
                       { "sum_bins", sum_bins, 2 },
-                      { "bucket_id", bucket_id, 1 },
-                      { "bits_of", bits_of, 1 } };
+                      { "bucket_id", bucket_id, 1 } };
     int status = SQLITE_OK;
     for (int i = 0; i < COUNT(functions); i++)
         status |= sqlite3_create_function(db, functions[i].name, functions[i].arguments,
@@ -271,65 +266,36 @@ int results_each_known_failure(struct results *r, int64_t run, uint64_t most,
     return failed || step == SQLITE_DONE ? failed : results_failed(r, w);
 }
 
-/* ---- what a shard adds */
+/* ---- what a shard adds
+ *
+ * Its rows are added one by one, and kept as text: "[verdicts]", and a line for each row with the
+ * target's ordinal and the other columns, between tabs.  NULL is "\N"; a backslash, a tab and a
+ * line end in a text are "\\", "\t" and "\n". */
 
-/* Targets are their ordinals; ratios their bits, as JSON has neither infinities nor all digits. */
-#define ROWS(name, columns, table, order)                                                          \
-    "'" name "', (SELECT json_group_array(json_array(t.ordinal, " columns ")) FROM (SELECT * "     \
-    "FROM " table " WHERE run = ?1 ORDER BY " order ") x JOIN targets t USING (target)), "
-static const char select_part[] = "SELECT json_object(" ROWS("verdicts", "verdict, n, checked, us",
-                                                             "summary_verdicts", "target, verdict")
-    ROWS("operations", "operation, x.type, verdict, n, beside, checked, us", "summary_operations",
-         "target, operation, type, verdict")
-        ROWS("ratios", "operation, x.type, verdict, bins, bits_of(ratio), x.name", "summary_ratios",
-             "target, operation, type, verdict")
-            ROWS("buckets",
-                 "bucket, key, verdict, operation, x.type, n, bits_of(ratio), x.name, "
-                 "first_ordinal, cause, cause_ordinal",
-                 "summary_buckets", "target, bucket")
-                ROWS("failures", "bucket, x.ordinal, x.name, verdict, bits_of(ratio)",
-                     "summary_failures", "target, bucket, ordinal") "'form', 1)";
-#undef ROWS
-
-int summary_part(sqlite3 *db, const char *path, int64_t run, char **ret_json, struct why *w)
-{
-    sqlite3_stmt *s;
-    if (sqlite3_prepare_v2(db, select_part, -1, &s, NULL) != SQLITE_OK)
-        return database_failed(db, path, w);
-    sqlite3_bind_int64(s, 1, run);
-    int step = sqlite3_step(s);
-    const char *text = step == SQLITE_ROW ? (const char *) sqlite3_column_text(s, 0) : NULL;
-    char *copy = text ? strdup(text) : NULL;
-    sqlite3_finalize(s);
-    if (step != SQLITE_ROW)
-        return database_failed(db, path, w);
-    if (!copy)
-        return why_no_memory(w);
-    *ret_json = copy;
-    return 0;
-}
-
-/* How the rows of a list of the part are added.  ?1: the run; ?2: the target; then the members of a
- * row after its target, of which `real` has the bits of a double. */
+/* kinds: of the columns after the target, t a text, i a whole number, r a real one, whose bits are
+ * in the text.  insert: ?1 is the run, ?2 the target, then these columns. */
 static const struct part_list {
-    const char *name;
-    int columns, real; /* numbers of parameters; 0: none */
-    const char *sql;
+    const char *name, *kinds, *columns, *table, *order, *insert;
 } part_lists[SUMMARY_LISTS] = {
-    { "verdicts", 6, 0,
+    { "verdicts", "tiii", "verdict, n, checked, us", "summary_verdicts", "verdict",
       "INSERT INTO summary_verdicts VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET "
       "n = n + excluded.n, checked = checked + excluded.checked, us = us + excluded.us" },
-    { "operations", 9, 0,
+    { "operations", "tttiiii", "operation, x.type, verdict, n, beside, checked, us",
+      "summary_operations", "operation, x.type, verdict",
       "INSERT INTO summary_operations VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO "
       "UPDATE SET n = n + excluded.n, beside = beside + excluded.beside, "
       "checked = checked + excluded.checked, us = us + excluded.us" },
-    { "ratios", 8, 7,
+    { "ratios", "ttttrt", "operation, x.type, verdict, bins, ratio, x.name", "summary_ratios",
+      "operation, x.type, verdict",
       "INSERT INTO summary_ratios VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE "
       "SET bins = sum_bins(bins, excluded.bins), "
       "name = CASE WHEN excluded.ratio > ratio THEN excluded.name WHEN excluded.ratio < ratio THEN "
       "name ELSE min(name, excluded.name) END, ratio = max(ratio, excluded.ratio)" },
     /* of buckets without a ratio the name is that of the first case */
-    { "buckets", 13, 9,
+    { "buckets", "tttttirtiti",
+      "bucket, key, verdict, operation, x.type, n, ratio, x.name, first_ordinal, cause, "
+      "cause_ordinal",
+      "summary_buckets", "bucket",
       "INSERT INTO summary_buckets VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) "
       "ON CONFLICT DO UPDATE SET n = n + excluded.n, "
       "name = CASE WHEN excluded.ratio IS ratio THEN iif(excluded.first_ordinal < first_ordinal, "
@@ -341,7 +307,8 @@ static const struct part_list {
       "excluded.cause ELSE cause END, "
       "cause_ordinal = coalesce(min(cause_ordinal, excluded.cause_ordinal), cause_ordinal, "
       "excluded.cause_ordinal)" },
-    { "failures", 7, 7,
+    { "failures", "tittr", "bucket, x.ordinal, x.name, verdict, ratio", "summary_failures",
+      "bucket, x.ordinal",
       "INSERT OR IGNORE INTO summary_failures VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)" },
 };
 
@@ -352,7 +319,7 @@ int summary_sum_begin(struct results *out, int64_t run, int64_t first_target, ui
         .out = out, .run = run, .first_target = first_target, .n_targets = n_targets
     };
     for (int i = 0; i < SUMMARY_LISTS; i++)
-        TRY(results_prepare(out, part_lists[i].sql, &ret_sum->insert[i], w));
+        TRY(results_prepare(out, part_lists[i].insert, &ret_sum->insert[i], w));
     return 0;
 }
 
@@ -363,35 +330,14 @@ void summary_sum_done(struct summary_sum *x)
     *x = (struct summary_sum){ 0 };
 }
 
-/* Whether the value is one that a column can have. */
-static bool bind_value(sqlite3_stmt *s, int i, const json_t *value, bool is_real)
-{
-    if (json_is_string(value))
-        sqlite3_bind_text(s, i, json_string_value(value), (int) json_string_length(value),
-                          SQLITE_STATIC);
-    else if (json_is_integer(value) && is_real)
-        sqlite3_bind_double(s, i, double_of(json_integer_value(value)));
-    else if (json_is_integer(value))
-        sqlite3_bind_int64(s, i, json_integer_value(value));
-    else if (json_is_null(value))
-        sqlite3_bind_null(s, i);
-    else
-        return false;
-    return true;
-}
-
-static int add_row(struct summary_sum *x, int list, const json_t *row, struct why *w)
+static int insert_row(struct summary_sum *x, int list, int64_t target, struct why *w)
 {
     const struct part_list *l = &part_lists[list];
-    const int64_t target = json_integer_value(json_array_get(row, 0));
     sqlite3_stmt *s = x->insert[list];
-    bool valid = json_array_size(row) == (size_t) l->columns - 1 && target >= 0 &&
-                 target < (int64_t) x->n_targets;
+    REQUIRE(w, target >= 0 && target < (int64_t) x->n_targets, "%s: a row of target %lld of %u",
+            l->name, (long long) target, x->n_targets);
     sqlite3_bind_int64(s, 1, x->run);
     sqlite3_bind_int64(s, 2, x->first_target + target);
-    for (int i = 3; valid && i <= l->columns; i++)
-        valid = bind_value(s, i, json_array_get(row, (size_t) i - 2), i == l->real);
-    REQUIRE(w, valid, "a row of %s is not valid", l->name);
     int step = sqlite3_step(s);
     sqlite3_reset(s);
     if (step == SQLITE_CONSTRAINT || step == SQLITE_MISMATCH)
@@ -399,17 +345,139 @@ static int add_row(struct summary_sum *x, int list, const json_t *row, struct wh
     return step == SQLITE_DONE ? 0 : results_failed(x->out, w);
 }
 
-int summary_sum_add(struct summary_sum *x, const char *json, struct why *w)
+/* ---- from the tables of a shard */
+
+static void put_text(struct buffer *to, const char *text)
 {
-    json_error_t error;
-    json_t *part = json_loads(json, 0, &error);
-    REQUIRE(w, part, "what a shard adds: %s", error.text);
-    int failed = 0;
-    for (int i = 0; !failed && i < SUMMARY_LISTS; i++) {
-        const json_t *list = json_object_get(part, part_lists[i].name);
-        for (size_t k = 0; !failed && k < json_array_size(list); k++)
-            failed = add_row(x, i, json_array_get(list, k), w);
+    for (size_t plain; *text; text += plain + 1) {
+        plain = strcspn(text, "\\\t\n");
+        buffer_put(to, text, plain);
+        if (!text[plain])
+            return;
+        buffer_puts(to, text[plain] == '\\' ? "\\\\" : text[plain] == '\t' ? "\\t" : "\\n");
     }
-    json_decref(part);
+}
+
+/* Binds a column of the shard, and appends it to the text.  Whether it has that kind. */
+static bool take_column(sqlite3_stmt *from, int column, char kind, sqlite3_stmt *insert,
+                        struct buffer *to)
+{
+    const int type = sqlite3_column_type(from, column);
+    sqlite3_bind_value(insert, column + 2, sqlite3_column_value(from, column));
+    buffer_puts(to, "\t");
+    if (type == SQLITE_NULL)
+        buffer_puts(to, "\\N");
+    else if (type == SQLITE_TEXT && kind == 't')
+        put_text(to, (const char *) sqlite3_column_text(from, column));
+    else if (type == SQLITE_INTEGER && kind == 'i')
+        buffer_printf(to, "%lld", (long long) sqlite3_column_int64(from, column));
+    else if (type == SQLITE_FLOAT && kind == 'r')
+        buffer_printf(to, "%" PRId64, bits_of(sqlite3_column_double(from, column)));
+    else
+        return false;
+    return true;
+}
+
+static int take_row(struct summary_sum *x, int list, sqlite3_stmt *from, struct buffer *to,
+                    struct why *w)
+{
+    const struct part_list *l = &part_lists[list];
+    const int64_t target = sqlite3_column_int64(from, 0);
+    bool valid = true;
+    buffer_printf(to, "%lld", (long long) target);
+    for (int i = 0; valid && l->kinds[i]; i++)
+        valid = take_column(from, i + 1, l->kinds[i], x->insert[list], to);
+    buffer_puts(to, "\n");
+    REQUIRE(w, valid, "a row of %s is not valid", l->table);
+    return insert_row(x, list, target, w);
+}
+
+static int take_list(struct summary_sum *x, int list, sqlite3 *db, const char *path, int64_t run,
+                     struct buffer *to, struct why *w)
+{
+    const struct part_list *l = &part_lists[list];
+    char sql[512];
+    sqlite3_stmt *from;
+    int step = SQLITE_DONE, failed = 0;
+    buffer_printf(to, "[%s]\n", l->name);
+    snprintf(sql, sizeof sql,
+             "SELECT t.ordinal, %s FROM %s x JOIN targets t USING (target) WHERE x.run = ?1 "
+             "ORDER BY x.target, %s",
+             l->columns, l->table, l->order);
+    if (sqlite3_prepare_v2(db, sql, -1, &from, NULL) != SQLITE_OK)
+        return database_failed(db, path, w);
+    sqlite3_bind_int64(from, 1, run);
+    while (!failed && (step = sqlite3_step(from)) == SQLITE_ROW)
+        failed = take_row(x, list, from, to, w);
+    if (!failed && step != SQLITE_DONE)
+        failed = database_failed(db, path, w);
+    sqlite3_finalize(from);
     return failed;
+}
+
+int summary_sum_add_run(struct summary_sum *x, sqlite3 *db, const char *path, int64_t run,
+                        struct buffer *text, struct why *w)
+{
+    for (int i = 0; i < SUMMARY_LISTS; i++)
+        TRY(take_list(x, i, db, path, run, text, w));
+    return text->failed ? why_no_memory(w) : 0;
+}
+
+/* ---- from its text */
+
+/* Replaces the escapes of a text, in place. */
+static void read_escapes(char *text)
+{
+    char *to = strchr(text, '\\');
+    for (const char *at = to; at && *at; at++)
+        *to++ = *at != '\\' ? *at : *++at == 't' ? '\t' : *at == 'n' ? '\n' : *at;
+    if (to)
+        *to = 0;
+}
+
+static bool bind_text_column(sqlite3_stmt *insert, int i, char kind, char *text)
+{
+    char *end = text;
+    if (!strcmp(text, "\\N"))
+        return sqlite3_bind_null(insert, i) == SQLITE_OK;
+    if (kind == 't') {
+        read_escapes(text);
+        return sqlite3_bind_text(insert, i, text, -1, SQLITE_STATIC) == SQLITE_OK;
+    }
+    int64_t n = strtoll(text, &end, 10);
+    if (end == text || *end)
+        return false;
+    return (kind == 'r' ? sqlite3_bind_double(insert, i, double_of(n))
+                        : sqlite3_bind_int64(insert, i, n)) == SQLITE_OK;
+}
+
+static int read_row(struct summary_sum *x, int list, char *line, struct why *w)
+{
+    const struct part_list *l = &part_lists[list];
+    const char *target = strsep(&line, "\t");
+    bool valid = true;
+    for (int i = 0; valid && l->kinds[i]; i++) {
+        char *column = strsep(&line, "\t");
+        valid = column && bind_text_column(x->insert[list], i + 3, l->kinds[i], column);
+    }
+    REQUIRE(w, valid && !line, "a row of %s is not valid", l->name);
+    return insert_row(x, list, atoll(target), w);
+}
+
+int summary_sum_add(struct summary_sum *x, char *text, struct why *w)
+{
+    int list = -1;
+    for (char *line; (line = strsep(&text, "\n"));) {
+        if (*line != '[') {
+            REQUIRE(w, list >= 0 || !*line, "what a shard adds: '%.40s' is in no list", line);
+            if (*line)
+                TRY(read_row(x, list, line, w));
+            continue;
+        }
+        line[strcspn(line, "]")] = 0;
+        for (list = SUMMARY_LISTS - 1; list >= 0 && strcmp(part_lists[list].name, line + 1) != 0;)
+            list--;
+        REQUIRE(w, list >= 0, "what a shard adds: an unknown list, '%.40s'", line + 1);
+    }
+    return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef HARNESS_SUMMARY_H
 #define HARNESS_SUMMARY_H
 
+#include "harness/check/buffer.h"
 #include "harness/store/results.h"
 
 struct sqlite3;
@@ -33,13 +34,11 @@ int results_each_known_failure(struct results *r, int64_t run, uint64_t most,
 
 /* SQL functions of a connection:
  * ratio_bin2(RATIO) is a key of summary_ratios.bins, sum_bins(A, B) adds two of these,
- * bucket_id(KEY) the digest of a bucket's key, bits_of(REAL) the bits of a double. */
+ * bucket_id(KEY) the digest of a bucket's key. */
 int summary_functions(struct sqlite3 *db);
 
 /* ---- for merging */
 
-/* What a shard adds, as JSON, of a run that is this shard alone (summary_parts.part). */
-int summary_part(struct sqlite3 *db, const char *path, int64_t run, char **ret_json, struct why *w);
 /* The sums of a run that is being written, whose targets are numbered from first_target on. */
 enum { SUMMARY_LISTS = 5 };
 struct sqlite3_stmt;
@@ -51,8 +50,11 @@ struct summary_sum {
 };
 int summary_sum_begin(struct results *out, int64_t run, int64_t first_target, uint32_t n_targets,
                       struct summary_sum *ret_sum, struct why *w);
-/* Adds a part.  WHY_INVALID: it is damaged. */
-int summary_sum_add(struct summary_sum *x, const char *json, struct why *w);
+/* Adds a run that is one shard, and appends what it has to a text (summary_parts.part). */
+int summary_sum_add_run(struct summary_sum *x, struct sqlite3 *db, const char *path, int64_t run,
+                        struct buffer *text, struct why *w);
+/* Adds such a text, which is changed.  WHY_INVALID: it is damaged. */
+int summary_sum_add(struct summary_sum *x, char *text, struct why *w);
 void summary_sum_done(struct summary_sum *x);
 
 #endif

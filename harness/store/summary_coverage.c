@@ -21,7 +21,8 @@ int summary_write_coverage(struct results *r, int64_t run, const char *key, int6
         failed = why_no_memory(w);
     if (!failed)
         failed = results_prepare(
-            r, "INSERT OR REPLACE INTO summary_coverage VALUES (?1, ?2, ?3, packed(?4))", &s, w);
+            r, "INSERT OR REPLACE INTO summary_coverage VALUES (?1, ?2, ?3, packed_small(?4))", &s,
+            w);
     if (!failed) {
         sqlite3_bind_int64(s, 1, run);
         sqlite3_bind_text(s, 2, key, -1, SQLITE_STATIC);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "harness/check/buffer.h"
 #include "harness/store/results_internal.h"
@@ -196,7 +197,10 @@ int results_file_size(struct results *r, struct file_size *ret_size, struct why 
                         "pragma_page_count, pragma_page_size, pragma_freelist_count",
                         &s, w));
     int step = sqlite3_step(s);
-    size.bytes = (uint64_t) sqlite3_column_int64(s, 0);
+    struct stat file;
+    size.bytes = database_is_packed(r->path) && stat(r->path, &file) == 0
+                     ? (uint64_t) file.st_size
+                     : (uint64_t) sqlite3_column_int64(s, 0);
     size.free_bytes = (uint64_t) sqlite3_column_int64(s, 1);
     TRY(done(r, s, step, 0, w));
     *ret_size = size;

@@ -295,34 +295,78 @@ static const char create_covered[] =
     "  FROM coverage c JOIN targets t ON t.target = c.target JOIN target_list l ON l.uri = t.uri"
     "  WHERE %lld IN (0, c.run) GROUP BY 1, 2, 3, 4, 5, 6, 7";
 
-/* The rows of ranks in the coverage of a summary (randgraph/coverage.h), of which each is one of
- * `covered`; what a summary does not have together, options and classes of values, stays empty. */
+/* The text of a summary's coverage (randgraph/coverage.h), as far as it is read. */
+struct coverage_text {
+    const char *counts; /* the next one */
+    const char **place; /* [n_places] lines "OPERATION<tab>FORM<tab>TYPES" */
+    size_t n_places, capacity, at;
+    bool is_rank; /* in the facet of ranks */
+};
+
+static bool add_place(struct coverage_text *x, const char *line)
+{
+    if (x->n_places == x->capacity) {
+        size_t capacity = x->capacity ? 2 * x->capacity : 1024;
+        const char **more = realloc(x->place, capacity * sizeof *more);
+        if (!more)
+            return false;
+        x->place = more;
+        x->capacity = capacity;
+    }
+    x->place[x->at = x->n_places++] = line;
+    return true;
+}
+
+static int cover_rank(sqlite3_stmt *insert, int64_t tid, const char *place, int rank, int64_t ran,
+                      int64_t not_run)
+{
+    const char *form = strchr(place, '\t'), *types = form ? strchr(form + 1, '\t') : NULL;
+    if (!types)
+        return 0;
+    sqlite3_reset(insert);
+    sqlite3_bind_int64(insert, 1, tid);
+    sqlite3_bind_text(insert, 2, place, (int) (form - place), SQLITE_TRANSIENT);
+    sqlite3_bind_text(insert, 3, form + 1, (int) (types - form - 1), SQLITE_TRANSIENT);
+    sqlite3_bind_text(insert, 4, types + 1, (int) strcspn(types + 1, "\n"), SQLITE_TRANSIENT);
+    sqlite3_bind_int(insert, 5, rank);
+    sqlite3_bind_int64(insert, 6, ran);
+    sqlite3_bind_int64(insert, 7, not_run);
+    return sqlite3_step(insert) == SQLITE_DONE ? 0 : -1;
+}
+
+static int cover_line(struct coverage_text *x, const char *line, sqlite3_stmt *insert, int64_t tid)
+{
+    if (*line == '[') {
+        x->is_rank = !strncmp(line, "[rank]", 6);
+        return 0;
+    }
+    if (*line == '=')
+        return add_place(x, line + 1) ? 0 : -1;
+    if (*line == '#') {
+        x->at += (size_t) (line[1] == '\n' ? 1 : atoi(line + 1));
+        return 0;
+    }
+    char *end;
+    int64_t ran = strtoll(x->counts, &end, 10), not_run = *end == ' ' ? strtoll(end, &end, 10) : 0;
+    x->counts = *end == '\n' ? end + 1 : end;
+    return x->is_rank && x->at < x->n_places
+               ? cover_rank(insert, tid, x->place[x->at], atoi(line), ran, not_run)
+               : 0;
+}
+
+/* Adds the items of ranks to `covered`; what a summary does not have together, options and classes
+ * of values, stays empty. */
 static int cover_ranks(sqlite3_stmt *insert, int64_t tid, const char *items)
 {
-    const char *at = strstr(items, "[rank]\n"), *end;
-    char place[1024] = "";
-    for (at = at ? at + 7 : ""; *at && *at != '['; at = end + (*end == '\n')) {
-        end = at + strcspn(at, "\n");
-        if (*at == '=') {
-            snprintf(place, sizeof(place), "%.*s", (int) (end - at - 1), at + 1);
-            continue;
-        }
-        char *form = strchr(place, '\t'), *types = form ? strchr(form + 1, '\t') : NULL;
-        long long rank, ran, not_run;
-        if (!types || sscanf(at, "%lld\t%lld\t%lld", &rank, &ran, &not_run) != 3)
-            continue;
-        sqlite3_reset(insert);
-        sqlite3_bind_int64(insert, 1, tid);
-        sqlite3_bind_text(insert, 2, place, (int) (form - place), SQLITE_TRANSIENT);
-        sqlite3_bind_text(insert, 3, form + 1, (int) (types - form - 1), SQLITE_TRANSIENT);
-        sqlite3_bind_text(insert, 4, types + 1, -1, SQLITE_TRANSIENT);
-        sqlite3_bind_int64(insert, 5, rank);
-        sqlite3_bind_int64(insert, 6, ran);
-        sqlite3_bind_int64(insert, 7, not_run);
-        if (sqlite3_step(insert) != SQLITE_DONE)
-            return -1;
-    }
-    return 0;
+    static const char mark[] = "[counts]\n";
+    const char *names_end = strstr(items, mark);
+    struct coverage_text x = { .counts = names_end ? names_end + strlen(mark) : "" };
+    int failed = 0;
+    for (const char *at = items; names_end && !failed && at < names_end;
+         at = strchr(at, '\n') + 1) /* the mark has one */
+        failed = cover_line(&x, at, insert, tid);
+    free(x.place);
+    return failed;
 }
 
 static int cover_summed(sqlite3 *db, const char *path, struct why *w)

@@ -237,10 +237,26 @@ START_TEST(counts_are_read_from_their_text)
     ck_assert_uint_gt(strlen(expected), 10000);
     ck_assert_str_eq(expected, found);
     ck_assert_str_ne(expected, one);
-    ck_assert_int_eq(randgraph_coverage_read(sum, "[rank]\nno counts\n", &w), -1);
-    ck_assert_int_eq(w.code, WHY_INVALID);
-    ck_assert_int_eq(randgraph_coverage_read(sum, "[of a later version]\nx\t1\t2\n", &w), 0);
-    ck_assert_int_eq(randgraph_coverage_read(sum, "[operation]\n=NO_SUCH_OP\t\t\n\t1\t2\n", &w), 0);
+    static const char *const damaged[] = {
+        "[rank]\nno counts\n",
+        "[rank]\nof nothing\n[counts]\n1\n",
+        "[rank]\n=ADD\t\tTENSOR_FLOAT32\n1\n2\n[counts]\n1\n",
+        "[rank]\n=ADD\t\tTENSOR_FLOAT32\n1\n[counts]\n1 x\n",
+        "[rank]\n=ADD\t\tTENSOR_FLOAT32\n#\n1\n[counts]\n1\n",
+        "[rank]\n=ADD\t\tTENSOR_FLOAT32\n#-1\n1\n[counts]\n1\n",
+        "[rank]\n=ADD\t\tTENSOR_FLOAT32\n#99999999999999999999\n1\n[counts]\n1\n",
+    };
+    for (int i = 0; i < COUNT(damaged); i++) {
+        w = (struct why){ 0 };
+        ck_assert_int_eq(randgraph_coverage_read(sum, damaged[i], &w), -1);
+        ck_assert_int_eq(w.code, WHY_INVALID);
+    }
+    static const char *const later[] = {
+        "[of a later version]\n=ADD\t\t\nx\n[counts]\n1 2\n",
+        "[operation]\n=NO_SUCH_OP\t\t\n\n[counts]\n1 2\n",
+    };
+    for (int i = 0; i < COUNT(later); i++)
+        ck_assert_int_eq(randgraph_coverage_read(sum, later[i], &w), 0);
     char *same = coverage_text(sum);
     ck_assert_str_eq(expected, same);
     free(expected);
