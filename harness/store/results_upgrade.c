@@ -92,8 +92,9 @@ static const char *const added[] = { "support_sets",       "target_performance",
                                      "steering_sets",      "campaigns",          "shards",
                                      "bench_results",      "bench_times",        "bench_metrics",
                                      "bench_noise",        "summary_parts",      "summary_verdicts",
-                                     "summary_operations", "summary_ratios",     "summary_buckets",
-                                     "summary_failures",   "summary_coverage" };
+                                     "summary_operations", "summary_totals",     "summary_reasons",
+                                     "summary_ratios",     "summary_buckets",    "summary_failures",
+                                     "summary_coverage" };
 
 bool results_has_tables(struct results *r)
 {

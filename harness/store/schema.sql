@@ -268,13 +268,37 @@ CREATE TABLE summary_operations (   -- n and beside as in the view operation_ver
     PRIMARY KEY (target, operation, type, verdict)
 ) WITHOUT ROWID;
 
+CREATE TABLE summary_totals (       -- cases that have the operation in any type (type ""), or the type in any operation
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    operation   TEXT NOT NULL,
+    type        TEXT NOT NULL,
+    verdict     TEXT NOT NULL REFERENCES verdict_names,
+    n           INTEGER NOT NULL,
+    PRIMARY KEY (target, operation, type, verdict)
+) WITHOUT ROWID;
+
+CREATE TABLE summary_reasons (      -- why cases were not compared, as in the view not_compared
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    verdict     TEXT NOT NULL REFERENCES verdict_names,
+    operation   TEXT NOT NULL,      -- that is not supported; "" where the reason names none
+    type        TEXT NOT NULL,
+    gist        TEXT NOT NULL,      -- without an operation: the reason, "#" for each number; else ""
+    n           INTEGER NOT NULL,
+    reason      TEXT NOT NULL,      -- of the first such case
+    name        TEXT NOT NULL,
+    first_ordinal INTEGER NOT NULL,
+    PRIMARY KEY (target, verdict, operation, type, gist)
+) WITHOUT ROWID;
+
 CREATE TABLE summary_ratios (       -- worst elements, by the operation that wrote them, as in the view ratio_bins
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
     operation   TEXT NOT NULL,
     type        TEXT NOT NULL,
     verdict     TEXT NOT NULL REFERENCES verdict_names,
-    bins        TEXT NOT NULL,      -- JSON: {"-1":7,"0":2}, how many ratios are above 2^(bin - 1) and up to 2^bin;
+    bins        TEXT NOT NULL,      -- JSON: [[-1,7],[0,2]], how many ratios are above 2^(bin - 1) and up to 2^bin;
                                     -- -60: 0 and all below it, 60: all above it
     ratio       REAL NOT NULL,      -- the largest one
     name        TEXT NOT NULL,      -- of its case

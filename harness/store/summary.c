@@ -9,6 +9,7 @@
 #include "harness/store/results_internal.h"
 #include "harness/store/summary_coverage.h"
 #include "reports/database.h"
+#include "reports/gist.h"
 
 /* ---- SQL functions */
 
@@ -32,15 +33,15 @@ static void ratio_bin2(sqlite3_context *context, int n, sqlite3_value **value)
                                                       : exponent);
 }
 
-/* Adds the counts of a text '{"-1":7,"0":2}'. */
+/* Adds the counts of a text "[[-1,7],[0,2]]". */
 static void add_bins(int64_t n[2 * MOST_BIN + 1], const char *text)
 {
-    for (const char *at = text; (at = strchr(at, '"'));) {
+    for (const char *at = text; (at = strpbrk(at, "-0123456789"));) {
         char *end;
-        long bin = strtol(at + 1, &end, 10);
-        if (end[0] != '"' || end[1] != ':')
+        long bin = strtol(at, &end, 10);
+        if (end == at || *end != ',')
             return;
-        int64_t more = strtoll(end + 2, &end, 10);
+        int64_t more = strtoll(end + 1, &end, 10);
         if (bin >= -MOST_BIN && bin <= MOST_BIN)
             n[bin + MOST_BIN] += more;
         at = end;
@@ -51,7 +52,7 @@ static void add_bins(int64_t n[2 * MOST_BIN + 1], const char *text)
 static void sum_bins(sqlite3_context *context, int n_values, sqlite3_value **value)
 {
     int64_t n[2 * MOST_BIN + 1] = { 0 };
-    char text[(2 * MOST_BIN + 1) * 28] = "{";
+    char text[(2 * MOST_BIN + 1) * 28] = "[";
     for (int i = 0; i < n_values; i++) {
         const char *bins = (const char *) sqlite3_value_text(value[i]);
         add_bins(n, bins ? bins : "");
@@ -59,8 +60,8 @@ static void sum_bins(sqlite3_context *context, int n_values, sqlite3_value **val
     char *at = text + 1;
     for (int i = 0; i < COUNT(n); i++)
         if (n[i])
-            at += sprintf(at, "%s\"%d\":%" PRId64, at > text + 1 ? "," : "", i - MOST_BIN, n[i]);
-    *at++ = '}';
+            at += sprintf(at, "%s[%d,%" PRId64 "]", at > text + 1 ? "," : "", i - MOST_BIN, n[i]);
+    *at++ = ']';
     sqlite3_result_text(context, text, (int) (at - text), SQLITE_TRANSIENT);
 }
 
@@ -98,7 +99,7 @@ int summary_functions(sqlite3 *db)
     } functions[] = { { "ratio_bin2", ratio_bin2, 1 },
                       { "sum_bins", sum_bins, 2 },
                       { "bucket_id", bucket_id, 1 } };
-    int status = SQLITE_OK;
+    int status = gist_function(db);
     for (int i = 0; i < COUNT(functions); i++)
         status |= sqlite3_create_function(db, functions[i].name, functions[i].arguments,
                                           SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
@@ -140,8 +141,30 @@ static const char add_up[] =
     "  USING (target, operation, type, verdict) "
     "WHERE o.run = (SELECT run FROM temp.summarised);"
 
+    "INSERT INTO main.summary_totals SELECT t.run, v.target, o.operation, '', v.verdict, count(*) "
+    "FROM main.targets t JOIN main.verdicts v USING (target) "
+    "JOIN (SELECT DISTINCT case_id, operation FROM main.case_operations) o USING (case_id) "
+    "WHERE t.run = (SELECT run FROM temp.summarised) GROUP BY 2, 3, 5 "
+    "UNION ALL SELECT t.run, v.target, '', o.type, v.verdict, count(*) "
+    "FROM main.targets t JOIN main.verdicts v USING (target) "
+    "JOIN (SELECT DISTINCT case_id, type FROM main.case_operations) o USING (case_id) "
+    "WHERE t.run = (SELECT run FROM temp.summarised) GROUP BY 2, 4, 5;"
+
+    /* those of the view not_compared; reason and name are of the row with the least ordinal */
+    "INSERT INTO main.summary_reasons SELECT run, target, verdict, operation, type, gist, "
+    "  count(*), reason, name, min(ordinal) FROM ("
+    "  SELECT c.run, v.target, v.verdict, coalesce(v.blamed_operation, '') AS operation, "
+    "    coalesce(v.blamed_type, '') AS type, "
+    "    iif(v.blamed_operation IS NULL, gist(coalesce(v.blamed_why, v.why)), '') AS gist, "
+    "    coalesce(v.blamed_why, v.why) AS reason, c.name, c.ordinal "
+    "  FROM main.targets t JOIN main.verdicts v USING (target) JOIN main.cases c USING (case_id) "
+    "  JOIN main.verdict_names d ON d.name = v.verdict "
+    "  WHERE t.run = (SELECT run FROM temp.summarised) AND d.conforming AND v.verdict <> 'pass' "
+    "    AND v.was IS NULL) "
+    "GROUP BY target, verdict, operation, type, gist;"
+
     "INSERT INTO main.summary_ratios SELECT run, target, operation, type, verdict, "
-    "  sum_bins('{' || group_concat('\"' || bin || '\":' || n) || '}', ''), max(ratio), "
+    "  sum_bins(group_concat('[' || bin || ',' || n || ']'), ''), max(ratio), "
     "  (SELECT min(x.name) FROM temp.ratio x WHERE x.target = g.target AND x.operation = "
     "   g.operation AND x.type = g.type AND x.verdict = g.verdict AND x.ratio = max(g.ratio)) "
     "FROM (SELECT run, target, operation, type, verdict, bin, count(*) AS n, max(ratio) AS ratio "
@@ -285,6 +308,17 @@ static const struct part_list {
       "INSERT INTO summary_operations VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO "
       "UPDATE SET n = n + excluded.n, beside = beside + excluded.beside, "
       "checked = checked + excluded.checked, us = us + excluded.us" },
+    { "totals", "ttti", "operation, x.type, verdict, n", "summary_totals",
+      "operation, x.type, verdict",
+      "INSERT INTO summary_totals VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET "
+      "n = n + excluded.n" },
+    { "reasons", "ttttitti", "verdict, operation, x.type, gist, n, reason, x.name, first_ordinal",
+      "summary_reasons", "verdict, operation, x.type, gist",
+      "INSERT INTO summary_reasons VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO "
+      "UPDATE SET n = n + excluded.n, "
+      "reason = iif(excluded.first_ordinal < first_ordinal, excluded.reason, reason), "
+      "name = iif(excluded.first_ordinal < first_ordinal, excluded.name, name), "
+      "first_ordinal = min(first_ordinal, excluded.first_ordinal)" },
     { "ratios", "ttttrt", "operation, x.type, verdict, bins, ratio, x.name", "summary_ratios",
       "operation, x.type, verdict",
       "INSERT INTO summary_ratios VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE "

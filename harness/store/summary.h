@@ -33,6 +33,7 @@ int results_each_known_failure(struct results *r, int64_t run, uint64_t most,
                                void *user, struct why *w);
 
 /* SQL functions of a connection:
+ * gist() (reports/gist.h);
  * ratio_bin2(RATIO) is a key of summary_ratios.bins, sum_bins(A, B) adds two of these,
  * bucket_id(KEY) the digest of a bucket's key. */
 int summary_functions(struct sqlite3 *db);
@@ -40,7 +41,7 @@ int summary_functions(struct sqlite3 *db);
 /* ---- for merging */
 
 /* The sums of a run that is being written, whose targets are numbered from first_target on. */
-enum { SUMMARY_LISTS = 5 };
+enum { SUMMARY_LISTS = 7 };
 struct sqlite3_stmt;
 struct summary_sum {
     struct results *out;

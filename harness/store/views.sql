@@ -38,20 +38,21 @@ CREATE VIEW totals_by_target AS
     SELECT v.run, t.ordinal AS target_ordinal, t.uri, v.verdict, v.n, v.ms
     FROM counted_verdicts v JOIN targets t USING (target);
 
--- Not of summaries, as they do not have which cases have an operation in several types; so for the next view.
 CREATE VIEW totals_by_operation AS
     SELECT c.run, o.operation, v.verdict, count(*) AS n
     FROM (SELECT DISTINCT case_id, operation FROM case_operations) o
     JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
     WHERE c.run NOT IN (SELECT run FROM summary_parts)
-    GROUP BY c.run, o.operation, v.verdict;
+    GROUP BY c.run, o.operation, v.verdict
+    UNION ALL SELECT run, operation, verdict, CAST(sum(n) AS BIGINT) FROM summary_totals WHERE type = '' GROUP BY 1, 2, 3;
 
 CREATE VIEW totals_by_type AS
     SELECT c.run, o.type, v.verdict, count(*) AS n
     FROM (SELECT DISTINCT case_id, type FROM case_operations) o
     JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
     WHERE c.run NOT IN (SELECT run FROM summary_parts)
-    GROUP BY c.run, o.type, v.verdict;
+    GROUP BY c.run, o.type, v.verdict
+    UNION ALL SELECT run, type, verdict, CAST(sum(n) AS BIGINT) FROM summary_totals WHERE operation = '' GROUP BY 1, 2, 3;
 
 CREATE VIEW totals_by_operation_type AS
     SELECT c.run, o.operation, o.type, v.verdict, count(*) AS n
@@ -201,7 +202,8 @@ CREATE VIEW operation_verdicts AS   -- since 6
 
 -- How near to the bound, or how far beyond it, the worst elements are, by the operation that wrote them (of a
 -- failure, the one that is blamed): low < ratio <= high, ratio = |actual - expected| / bound.  low NULL: the
--- ratio is 0; high NULL: the last bin.  Not of summaries: summary_ratios has bins of its own.
+-- ratio is 0; high NULL: the last bin.  Of summaries low and high are powers of two, and largest is NULL in the bins
+-- that do not have the largest ratio of a verdict.
 CREATE VIEW ratio_bins AS           -- since 6
     SELECT t.run, t.target, t.ordinal AS target_ordinal, t.uri, r.operation, r.type,
            CASE WHEN ratio <= 0 THEN NULL WHEN ratio <= 0.01 THEN 0 WHEN ratio <= 0.1 THEN 0.01 WHEN ratio <= 0.25 THEN 0.1
@@ -222,7 +224,17 @@ CREATE VIEW ratio_bins AS           -- since 6
                               target NOT IN (SELECT target FROM summary_verdicts)) r
     JOIN targets t USING (target)
     WHERE r.ratio IS NOT NULL AND r.operation IS NOT NULL
-    GROUP BY t.target, r.operation, r.type, low, high;
+    GROUP BY t.target, r.operation, r.type, low, high
+    UNION ALL
+    SELECT b.run, b.target, t.ordinal, t.uri, b.operation, b.type, b.low, b.high, CAST(sum(b.n) AS BIGINT),
+           max(CASE WHEN (b.low IS NULL OR b.ratio > b.low) AND (b.high IS NULL OR b.ratio <= b.high) THEN b.ratio END)
+    FROM (SELECT s.run, s.target, s.operation, s.type, s.ratio, CAST(value ->> 1 AS BIGINT) AS n,
+                 CASE WHEN CAST(value ->> 0 AS INTEGER) > -60 THEN pow(2, CAST(value ->> 0 AS INTEGER) - 1) END AS low,
+                 CASE WHEN CAST(value ->> 0 AS INTEGER) <= -60 THEN 0
+                      WHEN CAST(value ->> 0 AS INTEGER) < 60 THEN pow(2, CAST(value ->> 0 AS INTEGER)) END AS high
+          FROM summary_ratios s, json_each(s.bins)) b
+    JOIN targets t USING (target)
+    GROUP BY b.run, b.target, t.ordinal, t.uri, b.operation, b.type, b.low, b.high;
 
 -- Cases that failed in some of their runs (--rerun), also those that are waived.
 CREATE VIEW flaky_cases AS          -- since 6
@@ -262,8 +274,7 @@ CREATE VIEW not_compared AS         -- since 6
           GROUP BY t.target, v.verdict, v.blamed_operation, v.blamed_type, coalesce(v.blamed_why, v.why)) n
     JOIN cases c USING (case_id)
     WHERE n.run NOT IN (SELECT run FROM summary_parts)
-    UNION ALL
-    SELECT o.run, o.target, t.ordinal, t.uri, o.verdict, o.operation, o.type, 'a summary does not have the reasons', o.n,
-           NULL, NULL
-    FROM summary_operations o JOIN targets t USING (target)
-    WHERE o.verdict IN ('unsupported', 'undecided') AND o.n > 0;
+    UNION ALL                       -- of summaries: by operation and type, with the reason of the first case
+    SELECT o.run, o.target, t.ordinal, t.uri, o.verdict, nullif(o.operation, ''), nullif(o.type, ''), o.reason, o.n,
+           NULL, o.name
+    FROM summary_reasons o JOIN targets t USING (target);

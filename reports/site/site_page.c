@@ -407,8 +407,8 @@ static int put_tiles(struct site *s, struct why *w)
     if (summed) {
         fputs("<p class=\"soft\">", s->to);
         site_counted(s, summed, "case is in a summary", "cases are in summaries");
-        fputs(": all are counted, only the first failures of each bug are listed; their times, and "
-              "why they were not compared, are not kept.</p>\n",
+        fputs(": all are counted, only the first failures of each bug are listed; times of single "
+              "cases are not kept.</p>\n",
               s->to);
     }
     return 0;

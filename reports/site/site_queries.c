@@ -29,31 +29,9 @@
 
 #include "golden/model/op.h"
 #include "reports/database.h"
+#include "reports/gist.h"
 
 /* ---- functions */
-
-/* gist(why): the first line of a reason, with each number replaced by "#". */
-static void gist(sqlite3_context *context, int n, sqlite3_value **value)
-{
-    const unsigned char *from = n == 1 ? sqlite3_value_text(value[0]) : NULL;
-    char text[512];
-    size_t used = 0;
-    if (!from)
-        return;
-    for (bool word = false; *from && *from != '\n' && used < sizeof(text) - 1;) {
-        if (isdigit(*from) && !word) {
-            text[used++] = '#';
-            /* 12, 0.5, 1e-05, 0x1f */
-            while (isxdigit(*from) || *from == '.' || *from == 'x' ||
-                   (strchr("+-", *from) && *from && from[-1] == 'e'))
-                from++;
-            continue;
-        }
-        word = isalnum(*from) || *from == '_';
-        text[used++] = (char) *from++;
-    }
-    sqlite3_result_text(context, text, (int) used, SQLITE_TRANSIENT);
-}
 
 /* ratio_bin(ratio): 0: exact; 1 to 10: within the bound, by powers of two, 10 is (1/2, 1]; from
  * RATIO_WITHIN on beyond it; the last one also for NaN. */
@@ -120,7 +98,8 @@ static const struct {
     { "summary_operations",
       "0 AS run, 0 AS target, '' AS operation, '' AS type, '' AS verdict, 0 AS n, 0 AS beside, "
       "0 AS checked, 0 AS us" },
-    { "summary_ratios", "0 AS run, 0 AS target, '' AS operation, '{}' AS bins, 0.0 AS ratio" },
+    { "summary_reasons", "0 AS run, 0 AS target, '' AS verdict, '' AS reason, '' AS name, 0 AS n" },
+    { "summary_ratios", "0 AS run, 0 AS target, '' AS operation, '[]' AS bins, 0.0 AS ratio" },
     { "summary_coverage", "0 AS run, '' AS key, 0 AS target, '' AS items" },
     { "summary_buckets", "0 AS run, 0 AS target, '' AS key, 0 AS n" },
 };
@@ -273,8 +252,8 @@ static const char create_ratios[] =
     "UNION ALL SELECT b.operation, l.tid, ratio_bin(CASE WHEN b.key <= -60 THEN 0 "
     "  WHEN b.key < 0 THEN 1.0 / (1 << -b.key) WHEN b.key < 60 THEN 1.0 * (1 << b.key) END) AS "
     "bin, "
-    "  sum(b.value), max(b.ratio) FROM (SELECT operation, target, ratio, CAST(j.key AS INTEGER) AS "
-    "  key, j.value FROM summary_ratios JOIN summed USING (run), json_each(bins) j) b "
+    "  sum(b.value), max(b.ratio) FROM (SELECT operation, target, ratio, value ->> 0 AS "
+    "  key, value ->> 1 AS value FROM summary_ratios JOIN summed USING (run), json_each(bins)) b "
     "JOIN targets t ON t.target = b.target JOIN target_list l ON l.uri = t.uri "
     "GROUP BY 1, 2, 3";
 
@@ -403,7 +382,7 @@ static int run_sql(sqlite3 *db, const char *path, const char *format, int64_t ru
 static int add_functions(sqlite3 *db)
 {
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
-    return sqlite3_create_function(db, "gist", 1, flags, NULL, gist, NULL, NULL) |
+    return gist_function(db) |
            sqlite3_create_function(db, "ratio_bin", 1, flags, NULL, ratio_bin, NULL, NULL) |
            sqlite3_create_function(db, "time_bin", 1, flags, NULL, time_bin, NULL, NULL);
 }
@@ -557,6 +536,15 @@ int site_create_tables(sqlite3 *db, const char *path, const struct report_option
     "(SELECT max(run) AS run, min(ordinal) AS ordinal, file, why FROM unloaded_files "             \
     "WHERE ?1 = run OR ?1 = 0 AND run IN (SELECT max(run) FROM runs GROUP BY kind, options) "      \
     "GROUP BY file, why) f"
+/* Why cases were not compared, the most frequent first: reasons that are alike with the first case.
+ * A summary has them by operation and type. */
+#define NOT_COMPARED(why, alike, verdict)                                                          \
+    "SELECT s.uri, " why " AS reason, s.name, count(*), min(s.case_id) FROM shown s "              \
+    "JOIN " DETAILS_OF_SHOWN " WHERE s.verdict = '" verdict "' AND s.run NOT IN (SELECT run FROM " \
+    "summed) GROUP BY s.uri, " alike " UNION ALL SELECT t.uri, x.reason, x.name, x.n, NULL "       \
+    "FROM summary_reasons x JOIN summed USING (run) JOIN targets t ON t.target = x.target "        \
+    "WHERE x.verdict = '" verdict "' ORDER BY 4 DESC, 1, 2 LIMIT 100"
+
 /* Since when a verdict is recorded: the columns since, days until the newest run, runs; x: details,
  * ru: its run. */
 #define AGE                                                                                        \
@@ -700,14 +688,8 @@ const char *const site_sql[N_QUERIES] = {
         "ru.run = d.run WHERE d.run IN (SELECT run FROM runs ORDER BY run DESC LIMIT 60) "
         "GROUP BY d.run, d.verdict ORDER BY d.run",
     [QUERY_NEW_BUGS] = "SELECT first, count(*) FROM bucket_runs GROUP BY first",
-    [QUERY_UNDECIDED] =
-        "SELECT s.uri, d.why, min(s.name), count(*) FROM shown s JOIN " DETAILS_OF_SHOWN
-        " WHERE s.verdict = 'undecided' GROUP BY s.uri, gist(d.why) ORDER BY 4 DESC, 1, 2 "
-        "LIMIT 100",
-    [QUERY_UNSUPPORTED] =
-        "SELECT s.uri, coalesce(d.blamed_why, d.why) AS signature, s.name, count(*), "
-        "min(s.case_id) FROM shown s JOIN " DETAILS_OF_SHOWN " WHERE s.verdict = 'unsupported' "
-        "GROUP BY s.uri, signature ORDER BY count(*) DESC, s.uri, signature LIMIT 100",
+    [QUERY_UNDECIDED] = NOT_COMPARED("d.why", "gist(d.why)", "undecided"),
+    [QUERY_UNSUPPORTED] = NOT_COMPARED("coalesce(d.blamed_why, d.why)", "reason", "unsupported"),
     [QUERY_RUNS] =
         "SELECT run, replace(substr(started, 1, 19), 'T', ' '), command, judge, version, "
         "seconds, n_cases, coalesce((SELECT n_cases FROM summed s WHERE s.run = runs.run), "

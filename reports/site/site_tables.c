@@ -653,7 +653,8 @@ int site_put_gaps(struct site *s, struct why *w)
     fputs("<h3>Not supported</h3>\n", s->to);
     if (unsupported) {
         fputs("<p class=\"remark\">The first operation that the target does not support; the 100 "
-              "most frequent.</p>\n",
+              "most frequent. Of summaries one for each operation and type, with the signature of "
+              "its first case.</p>\n",
               s->to);
         site_table(s, "target|signature|a case|#cases");
         TRY(site_each(s, QUERY_UNSUPPORTED, 0, 0, put_gap, NULL, w));

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -155,7 +156,7 @@ def check_counts(halcyon, folder):
     assert found.keys() == ratios.keys()
     for key, (bins, ratio, name) in found.items():
         expected = collections.Counter(bin_of(ratio) for ratio, _ in ratios[key])
-        assert {int(bin): n for bin, n in json.loads(bins).items()} == expected, (key, bins, expected)
+        assert dict(json.loads(bins)) == expected, (key, bins, expected)
         largest = max(ratio for ratio, _ in ratios[key])
         assert ratio == largest and name == min(n for r, n in ratios[key] if r == largest), (key, ratio, name)
     check_buckets(summary, buckets)
@@ -191,6 +192,7 @@ def check_readers(halcyon, full, summary):
                 "SELECT uri, n, failing, pass, undecided, unsupported, checked FROM target_verdicts",
                 "SELECT verdict, n FROM totals_by_verdict", "SELECT target_ordinal, verdict, n FROM totals_by_target",
                 "SELECT operation, type, verdict, n FROM totals_by_operation_type",
+                "SELECT operation, verdict, n FROM totals_by_operation", "SELECT type, verdict, n FROM totals_by_type",
                 "SELECT bug, n, n_cases, n_targets, operation, type FROM bugs", "SELECT bug, uri, n FROM bug_targets",
                 "SELECT uri, n, failing, pass, bugs FROM trend"):
         assert sorted(rows(full, sql)) == sorted(rows(summary, sql)) != [], sql
@@ -207,6 +209,58 @@ def check_readers(halcyon, full, summary):
         done = run(halcyon, *CAMPAIGN, "--summary", option, "x")
         assert done.returncode == EXIT_USAGE and "--summary excludes" in done.stderr
     print("views, coverage and the report read both forms alike; diff, baseline and JUnit refuse a summary")
+
+
+def check_reasons(halcyon, folder):
+    """Why cases were not compared, and the view of error ratios, of the sum of three shards."""
+    targets = ["random", "--no-probe", "--seed", "9", "--count", "300", "-q", "-d", "sim:dsp", "-d", FAULT, "--no-shrink"]
+    full, summary = os.path.join(folder, "reasons-rows.db"), os.path.join(folder, "reasons.db")
+    shards = [os.path.join(folder, f"reasons{i}.db") for i in range(1, 4)]
+    make(halcyon, full, campaign=targets)
+    for i, shard in enumerate(shards):
+        make(halcyon, shard, "--atomic", "--summary", "--shard", f"{i + 1}/3", campaign=targets)
+    merge(halcyon, summary, *reversed(shards))
+    expected, first, n_reasons = collections.Counter(), {}, set()
+    for t, ordinal, name, verdict, operation, kind, reason in rows(
+            full, "SELECT t.ordinal, c.ordinal, c.name, verdict, blamed_operation, blamed_type, coalesce(blamed_why, why) FROM "
+                  "verdicts JOIN cases c USING (case_id) JOIN targets t USING (target) WHERE verdict IN ('unsupported', "
+                  "'undecided') ORDER BY c.ordinal"):
+        key = (t, verdict, operation, kind, None if operation else re.sub(r"\d+(\.\d+)?", "#", reason))
+        expected[key] += 1
+        first.setdefault(key, (reason, name))
+        n_reasons.add(reason)
+    expected = collections.Counter((*key[:4], *first[key], n) for key, n in expected.items())
+    columns = "SELECT target_ordinal, verdict, operation, type, reason, name, n FROM not_compared"
+    found = collections.Counter(rows(summary, columns))
+    assert found == expected, (list((found - expected).items())[:3], list((expected - found).items())[:3])
+    assert len(expected) > 50 and len(n_reasons) > len(expected), (len(expected), len(n_reasons))
+    a, b = (run(halcyon, "report", "--text", "--db", db).stdout.partition("Not compared")[2].splitlines()[1:]
+            for db in (full, summary))
+    assert len(a) == len(b) > 3, (a, b)  # the most frequent ones
+    for line in b:
+        n, _, shown = line.strip().split("  ", 2)
+        assert any(m == int(n) and reason.startswith(shown.rstrip("\u2026")) for *_, reason, _, m in expected), line
+    bins = collections.defaultdict(list)
+    with connect(full) as connection:
+        connection.row_factory = sqlite3.Row
+        for v in connection.execute("SELECT v.*, t.ordinal AS t FROM verdicts v JOIN targets t USING (target)"):
+            operation, kind, ratio = blamed(v)
+            if operation and ratio is not None and (v["output"] is not None or v["blamed_output"] is not None):
+                bin = bin_of(ratio)
+                low, high = (None if bin == -60 else 2.0 ** (bin - 1)), (0 if bin == -60 else None if bin == 60 else 2.0 ** bin)
+                bins[v["t"], operation, kind, low, high].append(ratio)
+    found = {tuple(row[:5]): row[5:] for row in rows(summary, "SELECT target_ordinal, operation, type, low, high, n, largest FROM "
+                                                              "ratio_bins")}
+    assert found.keys() == bins.keys() and len(found) > 100
+    for key, (n, largest) in found.items():
+        assert n == len(bins[key]) and largest in (None, max(bins[key])), key
+    tops = collections.defaultdict(float)
+    for key, ratios in bins.items():
+        tops[key[:3]] = max(tops[key[:3]], max(ratios))
+    for top, largest in tops.items():
+        assert max(found[key][1] or 0 for key in found if key[:3] == top) == largest, top
+    print(f"{sum(n for *_, n in expected)} cases that were not compared, for {len(expected)} reasons of {len(n_reasons)}; "
+          f"{len(found)} bins of ratios")
 
 
 def check_size(halcyon, folder):
@@ -269,7 +323,7 @@ def check_algebra(halcyon, folder, summary):
         assert not done.stderr, done.stderr
         compare(expected, dump(other), expected, f"order {i}")
     whole, found = without_clock(summary), without_clock(out)
-    for table in ("summary_verdicts", "summary_operations", "summary_ratios", "summary_buckets", "summary_failures", "cases",
+    for table in ("summary_verdicts", "summary_operations", "summary_totals", "summary_reasons", "summary_ratios", "summary_buckets", "summary_failures", "cases",
                   "case_operations", "verdicts", "targets"):
         assert whole[table] == found[table], (table, [row for row in whole[table] if row not in found[table]][:2])
     items = "SELECT target, items FROM summary_coverage WHERE key = '' OR (SELECT count(*) FROM summary_parts) = 1"
@@ -404,6 +458,7 @@ def main():
         check_in_place(halcyon, folder)
         check_rules(halcyon, folder)
         check_corpus(halcyon, folder, full, summary)
+        check_reasons(halcyon, folder)
         check_size(halcyon, folder)
 
 
