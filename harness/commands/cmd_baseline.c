@@ -33,6 +33,7 @@ static int check_selection(const struct baseline_command *c, struct why *w)
     for (uint32_t i = 0; i < c->o->n_targets; i++) {
         struct recorded_filter f = { .run = c->o->run, .target = c->o->target[i] };
         struct described_run run;
+        TRY(results_check_rows(c->results, f.run, w));
         TRY(results_describe(c->results, &f, &run, w));
         described_run_done(&run);
     }
@@ -332,6 +333,7 @@ static int run_baseline(struct baseline_command *c, struct why *w)
     REQUIRE(w, !(o->update && o->check), "--update and --check: expected one of them");
     TRY(results_look_for(o->db, w));
     TRY(results_open(o->db, RESULTS_READ, &c->results, w));
+    TRY(results_check_rows(c->results, f.run, w));
     TRY(results_describe(c->results, &f, &c->run, w));
     TRY(check_selection(c, w));
     return o->update || o->check ? with_files(c, w) : write_baselines(c, w);

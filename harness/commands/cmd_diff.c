@@ -10,8 +10,10 @@
 #include "harness/cli/console.h"
 #include "harness/commands/commands.h"
 #include "harness/policy/run_diff.h"
+#include "harness/policy/summary_diff.h"
 #include "harness/server/server_url.h"
 #include "harness/store/named_run.h"
+#include "harness/store/summary.h"
 
 enum { MOST_SHOWN = 20 };
 
@@ -20,8 +22,10 @@ struct diff_command {
     struct diff_side a, b;
     char *path[2]; /* of the databases */
     struct arena *arena;
+    bool summaries; /* both are: what their cases add up to is compared */
+    struct summary_diff summary[MAX_TARGETS];
     struct target_diff target[MAX_TARGETS];
-    uint32_t n_targets;
+    uint32_t n_targets;          /* in either of them */
     bool paired[2][MAX_TARGETS]; /* by index of the target in A and B */
 };
 
@@ -61,12 +65,47 @@ static int check_sides(const struct diff_command *c, struct why *w)
     return 0;
 }
 
+/* A summary is a run; a database of one run is that run. */
+static int find_summary(struct diff_command *c, int side, bool *ret_is, struct why *w)
+{
+    struct diff_side *s = side ? &c->b : &c->a;
+    const bool newest = !s->filter.run;
+    int64_t runs;
+    TRY(results_run_is_summary(s->results, s->run.run, ret_is, w));
+    if (!*ret_is || !newest)
+        return 0;
+    TRY(results_count_runs(s->results, &runs, w));
+    REQUIRE(
+        w, runs == 1,
+        "'%s': has %lld runs, and the newest is a summary (--summary), which has no verdicts of "
+        "single cases; expected one of them, such as %s:%lld",
+        c->o->argument[side], (long long) runs, shown_path(c, side), (long long) s->run.run);
+    s->filter.run = s->run.run;
+    return 0;
+}
+
+static int find_summaries(struct diff_command *c, struct why *w)
+{
+    bool is[2];
+    for (int side = 0; side < 2; side++)
+        TRY(find_summary(c, side, &is[side], w));
+    REQUIRE(w, is[0] == is[1],
+            "'%s' is a summary (--summary), which does not have the verdict of each case, and '%s' "
+            "is not; expected two summaries, or two runs without --summary",
+            c->o->argument[!is[0]], c->o->argument[is[0]]);
+    c->summaries = is[0];
+    return 0;
+}
+
 /* ---- targets */
 
 static int compare_targets(struct diff_command *c, uint32_t i, uint32_t k, struct why *w)
 {
     double threshold = c->o->threshold > 0 ? c->o->threshold : 1.5;
     c->paired[0][i] = c->paired[1][k] = true;
+    if (c->summaries)
+        return summary_diff(&c->a, c->a.run.target[i].uri, &c->b, c->b.run.target[k].uri,
+                            &c->summary[c->n_targets++], w);
     return target_diff(&c->a, c->a.run.target[i].uri, &c->b, c->b.run.target[k].uri, threshold,
                        c->arena, &c->target[c->n_targets++], w);
 }
@@ -210,23 +249,46 @@ static void print_unpaired(const struct diff_command *c, int side)
         }
 }
 
+static void print_uris(const char *a, const char *b)
+{
+    put(a);
+    if (strcmp(a, b)) {
+        fputs(" -> ", stdout);
+        put(b);
+    }
+    putchar('\n');
+}
+
+static void print_summaries(const struct diff_command *c, uint64_t most)
+{
+    for (uint32_t t = 0; t < c->n_targets; t++) {
+        const json_t *j = c->summary[t].json;
+        print_uris(json_string_value(json_object_get(j, "a")),
+                   json_string_value(json_object_get(j, "b")));
+        summary_diff_print(&c->summary[t], most);
+    }
+}
+
+static void print_targets(const struct diff_command *c, uint64_t most)
+{
+    for (uint32_t t = 0; t < c->n_targets; t++) {
+        const struct target_diff *d = &c->target[t];
+        print_uris(d->a, d->b);
+        print_changes(d, most);
+        for (int q = 0; q < QUANTITIES; q++)
+            print_quantity((enum quantity) q, &d->quantity[q], most);
+    }
+}
+
 static void print_text(const struct diff_command *c)
 {
     uint64_t most = c->o->verbosity > 0 ? 0 : MOST_SHOWN;
     print_side("A", &c->a, shown_path(c, 0));
     print_side("B", &c->b, shown_path(c, 1));
-    for (uint32_t t = 0; t < c->n_targets; t++) {
-        const struct target_diff *d = &c->target[t];
-        put(d->a);
-        if (strcmp(d->a, d->b)) {
-            fputs(" -> ", stdout);
-            put(d->b);
-        }
-        putchar('\n');
-        print_changes(d, most);
-        for (int q = 0; q < QUANTITIES; q++)
-            print_quantity((enum quantity) q, &d->quantity[q], most);
-    }
+    if (c->summaries)
+        print_summaries(c, most);
+    else
+        print_targets(c, most);
     print_unpaired(c, 0);
     print_unpaired(c, 1);
 }
@@ -343,7 +405,8 @@ static void print_json(const struct diff_command *c)
     json_object_set_new(j, "a", side_json(&c->a, shown_path(c, 0)));
     json_object_set_new(j, "b", side_json(&c->b, shown_path(c, 1)));
     for (uint32_t t = 0; t < c->n_targets; t++)
-        json_array_append_new(targets, target_json(&c->target[t]));
+        json_array_append_new(targets, c->summaries ? json_incref(c->summary[t].json)
+                                                    : target_json(&c->target[t]));
     json_object_set_new(j, "targets", targets);
     json_object_set_new(j, "only_in_a", unpaired_json(c, 0));
     json_object_set_new(j, "only_in_b", unpaired_json(c, 1));
@@ -360,6 +423,7 @@ static int run_diff(struct diff_command *c, struct why *w)
     for (int side = 0; side < 2; side++)
         TRY(open_side(c, side, c->o->argument[side], w));
     TRY(check_sides(c, w));
+    TRY(find_summaries(c, w));
     c->arena = arena_new(0);
     if (!c->arena)
         return why_no_memory(w);
@@ -368,10 +432,13 @@ static int run_diff(struct diff_command *c, struct why *w)
         print_json(c);
     else
         print_text(c);
-    for (uint32_t t = 0; t < c->n_targets; t++)
+    for (uint32_t t = 0; t < c->n_targets; t++) {
+        if (c->summary[t].is_worse)
+            return EXIT_NOT_CONFORMING;
         for (int k = 0; k < CHANGE_KINDS; k++)
             if (change_breaks((enum change) k) && c->target[t].n[k])
                 return EXIT_NOT_CONFORMING;
+    }
     return EXIT_CONFORMING;
 }
 
@@ -381,6 +448,8 @@ int cmd_diff(const struct options *o)
     struct why why = { 0 };
     int status = run_diff(&c, &why);
     arena_free(c.arena);
+    for (uint32_t t = 0; t < c.n_targets; t++)
+        json_decref(c.summary[t].json);
     for (int side = 0; side < 2; side++) {
         struct diff_side *s = side ? &c.b : &c.a;
         described_run_done(&s->run);

@@ -181,8 +181,7 @@ static int prepare_rows(struct results *r, const struct recorded_filter *f, sqli
     return 0;
 }
 
-/* A summary has only some failures one by one. */
-static int check_rows(struct results *r, int64_t run, struct why *w)
+int results_check_rows(struct results *r, int64_t run, struct why *w)
 {
     sqlite3_stmt *s;
     if (!results_has_table(r, "summary_parts"))
@@ -194,7 +193,7 @@ static int check_rows(struct results *r, int64_t run, struct why *w)
     sqlite3_finalize(s);
     REQUIRE(w, !found,
             "%s: run %lld is a summary (--summary), which does not have the verdict of each case; "
-            "'halcyon report' and 'halcyon coverage' read it",
+            "'halcyon report', 'coverage' and 'diff' read it",
             r->path, (long long) found);
     return step == SQLITE_DONE ? 0 : results_failed(r, w);
 }
@@ -205,7 +204,7 @@ int results_each_recorded(struct results *r, const struct recorded_filter *f,
 {
     sqlite3_stmt *s;
     struct recorded_verdict v;
-    TRY(check_rows(r, f->run, w));
+    TRY(results_check_rows(r, f->run, w));
     TRY(prepare_rows(r, f, &s, w));
     int step = SQLITE_DONE, failed = 0;
     while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW) {
@@ -218,6 +217,16 @@ int results_each_recorded(struct results *r, const struct recorded_filter *f,
 }
 
 /* ---- runs */
+
+int results_count_runs(struct results *r, int64_t *ret_n, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r, "SELECT count(*) FROM runs", &s, w));
+    int step = sqlite3_step(s);
+    *ret_n = step == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    return step == SQLITE_ROW ? 0 : results_failed(r, w);
+}
 
 static char *copy(sqlite3_stmt *s, int i)
 {
@@ -296,7 +305,6 @@ int results_describe(struct results *r, const struct recorded_filter *f,
                      struct described_run *ret_run, struct why *w)
 {
     struct described_run run = { 0 };
-    TRY(check_rows(r, f->run, w));
     if (find_run(r, f->run, &run, w) < 0 || find_targets(r, f, &run, w) < 0) {
         described_run_done(&run);
         return -1;

@@ -34,6 +34,9 @@ struct recorded_verdict {
 /* The row as the result that was recorded. */
 void recorded_result(const struct recorded_verdict *v, struct check_result *ret);
 
+/* Fails if the run (0: one of all) is a summary, which has only some failures one by one. */
+int results_check_rows(struct results *r, int64_t run, struct why *w);
+
 /* Calls each() for the verdicts: of a run in the order of its targets and cases, of all runs by the
  *  URI of the target and the name of the case.  WHY_INVALID: a run is a summary. */
 int results_each_recorded(struct results *r, const struct recorded_filter *f,
@@ -56,6 +59,8 @@ struct described_run {
 int results_describe(struct results *r, const struct recorded_filter *f,
                      struct described_run *ret_run, struct why *w);
 void described_run_done(struct described_run *run);
+/* How many runs the database has. */
+int results_count_runs(struct results *r, int64_t *ret_n, struct why *w);
 
 /* Calls each() for every operation of every case of a run, 0: of all runs, once per case. */
 int results_each_operation(struct results *r, int64_t run,

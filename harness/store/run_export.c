@@ -126,6 +126,7 @@ int export_write_one(struct results *r, enum export_format format, const char *p
     struct recorded_filter filter = { .run = run };
     struct described_run described;
     struct output_file f;
+    TRY(results_check_rows(r, filter.run, w));
     TRY(results_describe(r, &filter, &described, w));
     struct counting counted = { .run = &described };
     struct writing x = {

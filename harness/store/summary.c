@@ -1,6 +1,7 @@
 #include "harness/store/summary.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,16 +249,55 @@ int results_summarise(struct results *r, uint64_t kept, uint64_t listed, struct 
 
 int results_is_summary(struct results *r, bool *ret_is, struct why *w)
 {
+    return results_run_is_summary(r, r->run, ret_is, w);
+}
+
+int results_run_is_summary(struct results *r, int64_t run, bool *ret_is, struct why *w)
+{
     sqlite3_stmt *s;
     *ret_is = false;
     if (!results_has_table(r, "summary_parts"))
         return 0;
     TRY(results_prepare(r, "SELECT 1 FROM summary_parts WHERE run = ?1", &s, w));
-    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 1, run);
     int step = sqlite3_step(s);
     *ret_is = step == SQLITE_ROW;
     sqlite3_finalize(s);
     return step == SQLITE_ROW || step == SQLITE_DONE ? 0 : results_failed(r, w);
+}
+
+static const char select_counts[] =
+    "SELECT json_object("
+    "  'verdicts', (SELECT json_group_object(verdict, n) FROM summary_verdicts v "
+    "    WHERE v.target = t.target), "
+    "  'buckets', (SELECT json_group_object(key, json_object('failures', n, "
+    "      'ratio', iif(ratio <= 1.7976931348623157e308, ratio, NULL), 'case', name)) "
+    "    FROM (SELECT * FROM summary_buckets b WHERE b.target = t.target ORDER BY key)), "
+    "  'operations', (SELECT json_group_object(what, json_object('passed', passed, "
+    "      'unsupported', unsupported)) FROM (SELECT operation || ' ' || o.type AS what, "
+    "      sum(iif(verdict = 'pass', n, 0)) AS passed, "
+    "      sum(iif(verdict = 'unsupported', n, 0)) AS unsupported "
+    "      FROM summary_operations o WHERE o.target = t.target GROUP BY 1 ORDER BY 1))) "
+    "FROM targets t WHERE t.run = ?1 AND t.uri = ?2";
+
+int results_summary_counts(struct results *r, int64_t run, const char *uri, json_t **ret_counts,
+                           struct why *w)
+{
+    sqlite3_stmt *s;
+    json_error_t error;
+    TRY(results_prepare(r, select_counts, &s, w));
+    sqlite3_bind_int64(s, 1, run);
+    sqlite3_bind_text(s, 2, uri, -1, SQLITE_STATIC);
+    int step = sqlite3_step(s);
+    const char *text = step == SQLITE_ROW ? (const char *) sqlite3_column_text(s, 0) : NULL;
+    json_t *counts = text ? json_loads(text, 0, &error) : NULL;
+    sqlite3_finalize(s);
+    if (step != SQLITE_ROW && step != SQLITE_DONE)
+        return results_failed(r, w);
+    REQUIRE(w, counts, "%s: run %lld, target %s: the summary is damaged", r->path, (long long) run,
+            uri);
+    *ret_counts = counts;
+    return 0;
 }
 
 int results_each_known_failure(struct results *r, int64_t run, uint64_t most,

@@ -10,6 +10,7 @@
 #include "harness/store/results.h"
 
 struct sqlite3;
+struct json_t;
 
 enum { SUMMARY_LISTED = 1000 };
 
@@ -17,8 +18,15 @@ enum { SUMMARY_LISTED = 1000 };
  * summary.  Of each bucket and target the first `kept` failures stay, with their specifications;
  * the first `listed` ones, at least those, stay by name. */
 int results_summarise(struct results *r, uint64_t kept, uint64_t listed, struct why *w);
-/* Whether the current run is a summary. */
+/* Whether the current run is a summary; whether a run is. */
 int results_is_summary(struct results *r, bool *ret_is, struct why *w);
+int results_run_is_summary(struct results *r, int64_t run, bool *ret_is, struct why *w);
+
+/* What a target of a summary has, as JSON: {"verdicts": {"pass": 10}, "buckets": {KEY: {"failures":
+ * 2, "ratio": 3.5, "case": NAME}}, "operations": {"ADD TENSOR_FLOAT32": {"passed": 5,
+ * "unsupported": 0}}}; ratio null: none, or infinite.  To be released with json_decref(). */
+int results_summary_counts(struct results *r, int64_t run, const char *uri,
+                           struct json_t **ret_counts, struct why *w);
 
 /* A failure with a specification: the shrunk one, where there is one. */
 struct known_failure {

@@ -200,7 +200,7 @@ def check_readers(halcyon, full, summary):
     assert a[:2] == b[:2], (a[:2], b[:2])
     a, b = ([line for line in text if line.startswith("  sim:")] for text in (a, b))
     assert a == b and len(a) == 2, (a, b)
-    for command in (["diff", "1", "1"], ["baseline"], ["report", "--junit", os.devnull]):
+    for command in (["diff", "1", full], ["diff", full, "1"], ["baseline"], ["report", "--junit", os.devnull]):
         done = run(halcyon, *command, "--db", summary)
         assert done.returncode == EXIT_USAGE and "is a summary" in done.stderr, (command, done)
     name = rows(summary, "SELECT name FROM cases")[0][0]
@@ -208,7 +208,7 @@ def check_readers(halcyon, full, summary):
     for option in ("--junit", "--csv"):
         done = run(halcyon, *CAMPAIGN, "--summary", option, "x")
         assert done.returncode == EXIT_USAGE and "--summary excludes" in done.stderr
-    print("views, coverage and the report read both forms alike; diff, baseline and JUnit refuse a summary")
+    print("views, coverage and the report read both forms alike; baselines, JUnit and a diff of both forms refuse a summary")
 
 
 def check_reasons(halcyon, folder):
@@ -261,6 +261,46 @@ def check_reasons(halcyon, folder):
         assert max(found[key][1] or 0 for key in found if key[:3] == top) == largest, top
     print(f"{sum(n for *_, n in expected)} cases that were not compared, for {len(expected)} reasons of {len(n_reasons)}; "
           f"{len(found)} bins of ratios")
+
+
+def check_diff(halcyon, folder):
+    """The differences of two summaries, counted from the rows of the same cases. The second target is another one."""
+    two = ["random", "--no-probe", "--seed", "5", "--count", "200", "-q", "--no-shrink", "--ops", "1-4"]
+    sides = {"a": ["-d", "sim:cpu", "-d", FAULT], "b": ["-d", "sim:cpu?fault=half-values", "-d", "sim:dsp"]}
+    count, db = {}, {}
+    for side, targets in sides.items():
+        full, db[side] = (os.path.join(folder, f"diff-{side}{form}.db") for form in ("-rows", ""))
+        make(halcyon, full, *targets, campaign=two)
+        make(halcyon, db[side], "--atomic", "--summary", *targets, campaign=two)
+        count[side] = count_rows(full)
+    done = run(halcyon, "diff", "--json", db["a"], db["b"])
+    found = json.loads(done.stdout)
+    assert done.returncode == EXIT_NOT_CONFORMING and len(found["targets"]) == 2 and not found["only_in_a"], done
+    for t, target in enumerate(found["targets"]):
+        assert target["same_cases"]
+        for verdict, n in target["verdicts"].items():
+            assert n == {side: count[side][0][t, verdict, "n"] for side in "ab"}, (t, verdict, n)
+        buckets = {side: {key: len(cases) for (of, key), cases in count[side][3].items() if of == t} for side in "ab"}
+        assert {row["bucket"] for row in target["buckets"]} == set(buckets["a"]) | set(buckets["b"])
+        for row in target["buckets"]:
+            a, b = (buckets[side].get(row["bucket"]) for side in "ab")
+            change = "new" if not a else "gone" if not b else "more" if b > a else "fewer" if b < a else "same"
+            assert row["change"] == change, (row, a, b)
+            assert [row[side] and row[side]["failures"] for side in "ab"] == [a, b], (row, a, b)
+    changes = collections.Counter(row["change"] for target in found["targets"] for row in target["buckets"])
+    lost = {row["operation"] for row in found["targets"][1]["operations"] if row["change"] == "lost"}
+    assert changes["new"] > 10 and changes["gone"] > 3 and len(lost) > 10, (changes, lost)
+    passed = {side: {f"{operation} {kind}" for (t, operation, kind, verdict), n in count[side][1].items()
+                     if t == 1 and verdict == "pass" and n} for side in "ab"}
+    assert lost <= passed["a"] - passed["b"], lost
+    for a, b, status in (("a", "a", EXIT_USAGE), ("a", "again", EXIT_CONFORMING), ("b", "a", EXIT_NOT_CONFORMING)):
+        path = db.get(b) or shutil.copy(db["a"], os.path.join(folder, "diff-again.db"))
+        done = run(halcyon, "diff", db[a], path)
+        assert done.returncode == status, done
+    text = run(halcyon, "diff", "-v", db["a"], db["b"]).stdout
+    for change, n in changes.items():
+        assert change == "same" or len(re.findall(rf"^    {change} +\w", text, re.M)) == n, (change, n, text)
+    print(f"diff of two summaries: {dict(changes)} buckets, {len(lost)} operations lost")
 
 
 def check_size(halcyon, folder):
@@ -459,6 +499,7 @@ def main():
         check_rules(halcyon, folder)
         check_corpus(halcyon, folder, full, summary)
         check_reasons(halcyon, folder)
+        check_diff(halcyon, folder)
         check_size(halcyon, folder)
 
 
