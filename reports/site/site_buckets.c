@@ -4,7 +4,10 @@
  * (TENSOR_FLOAT32; broadcast): wrap-around" (harness/shrink/bucket.c), so that a fault may be named
  * differently in the next run, whose cases are others.  Two names are of one bug if they share a
  * target, an operation and a type, have the same verdict, attributes and hypothesis, and no run has
- * both.  The bug's key is the name that it had first, so that its address stays the same. */
+ * both.  The bug's key is the name that it had first, so that its address stays the same.
+ *
+ * Buckets of summaries are named after one operation and type; those of one cause, the bucket that
+ * shrinking found for their first cases, are one bug. */
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -150,6 +153,15 @@ static int find_keys(sqlite3 *db, struct bucket_names *all)
     return failed;
 }
 
+static const char join_by_cause[] =
+    "CREATE TEMP TABLE bucket_cause AS SELECT bucket, cause, row_number() OVER (PARTITION BY "
+    "bucket "
+    "  ORDER BY n DESC, cause) AS place FROM (SELECT key AS bucket, cause, sum(n) AS n FROM "
+    "  summary_buckets WHERE cause IS NOT NULL GROUP BY key, cause);"
+    "UPDATE bucket_bug SET key = coalesce((SELECT g.key FROM bucket_bug g WHERE g.bucket = "
+    "c.cause), "
+    "  c.cause) FROM bucket_cause c WHERE c.bucket = bucket_bug.bucket AND c.place = 1;";
+
 int site_join_buckets(sqlite3 *db, const char *path, struct why *w)
 {
     static const char create[] =
@@ -161,6 +173,8 @@ int site_join_buckets(sqlite3 *db, const char *path, struct why *w)
         "CREATE INDEX temp.bucket_by_key ON bucket_bug (key);";
     struct bucket_names all = { 0 };
     int failed = sqlite3_exec(db, create, NULL, NULL, NULL) == SQLITE_OK ? find_keys(db, &all) : -1;
+    if (!failed && sqlite3_exec(db, join_by_cause, NULL, NULL, NULL) != SQLITE_OK)
+        failed = -1;
     for (size_t i = 0; i < all.n; i++) {
         free(all.of[i].copy);
         free(all.of[i].text);

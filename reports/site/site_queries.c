@@ -101,7 +101,7 @@ static const struct {
     { "summary_reasons", "0 AS run, 0 AS target, '' AS verdict, '' AS reason, '' AS name, 0 AS n" },
     { "summary_ratios", "0 AS run, 0 AS target, '' AS operation, '[]' AS bins, 0.0 AS ratio" },
     { "summary_coverage", "0 AS run, '' AS key, 0 AS target, '' AS items" },
-    { "summary_buckets", "0 AS run, 0 AS target, '' AS key, 0 AS n" },
+    { "summary_buckets", "0 AS run, 0 AS target, '' AS key, 0 AS n, '' AS cause" },
 };
 
 /* The newest result of each model and target. */
@@ -566,11 +566,13 @@ const char *const site_sql[N_QUERIES] = {
     [QUERY_N_ROWS_OF_BUGS] = "SELECT count(*) FROM bug",
     [QUERY_N_UNSORTED] = "SELECT coalesce(sum(n), 0) FROM bug WHERE key >= char(2) AND "
                          "key < char(3)",
-    [QUERY_BUGS] = "SELECT b.bug, b.key, s.bucket, b.n, b.targets, b.greatest, r.row, "
-                   "text_of(d.shrunk), " CASE_COLUMNS
-                   " FROM bug b CROSS JOIN case_row r ON r.bug = b.bug AND r.place = 1 "
-                   "CROSS JOIN shown s ON s.rowid = b.vid CROSS JOIN " DETAILS_OF_SHOWN
-                   " WHERE b.bug >= ?1 AND b.bug < ?1 + ?2 ORDER BY b.bug",
+    [QUERY_BUGS] =
+        "SELECT b.bug, b.key, coalesce((SELECT cause FROM bucket_cause c WHERE c.bucket = s.bucket "
+        "AND place = 1), s.bucket), b.n, b.targets, b.greatest, r.row, "
+        "text_of(d.shrunk), " CASE_COLUMNS
+        " FROM bug b CROSS JOIN case_row r ON r.bug = b.bug AND r.place = 1 "
+        "CROSS JOIN shown s ON s.rowid = b.vid CROSS JOIN " DETAILS_OF_SHOWN
+        " WHERE b.bug >= ?1 AND b.bug < ?1 + ?2 ORDER BY b.bug",
     [QUERY_BUG_TARGETS] =
         "SELECT uri, sum(n) AS n FROM (SELECT s.uri, count(*) AS n FROM case_row r JOIN "
         "shown s ON "
