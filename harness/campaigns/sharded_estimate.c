@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/campaigns/sharded_folder.h"
@@ -56,26 +57,29 @@ static bool run_sample(const struct sharded_plan *p, const char *db, struct esti
     return ret->cases > 0 && ret->seconds > 0;
 }
 
-/* Bytes of the tables that grow with the cases, and of their indices; of a summary, of the whole.
- */
-static void measure_database(const struct sharded_plan *p, const char *path,
-                             struct estimate_sample *s)
+/* Bytes of the tables that grow with the cases, and of their indices; of a summary, of the whole,
+ * compressed as a shard is.  0: not known. */
+static double measure_database(const struct sharded_plan *p, const char *path)
 {
     static const char rows[] =
         "SELECT sum(pgsize) FROM dbstat WHERE name IN (SELECT name FROM sqlite_schema WHERE "
         "tbl_name IN ('cases', 'case_operations', 'verdicts'))";
-    static const char whole[] =
-        "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
     struct why ignored;
+    struct stat file;
     sqlite3 *db;
     sqlite3_stmt *row;
+    double bytes = 0;
+    if (p->summary)
+        return database_pack(path, &ignored) == 0 && stat(path, &file) == 0 ? (double) file.st_size
+                                                                            : 0;
     if (database_read(path, &db, &ignored) < 0)
-        return;
-    if (sqlite3_prepare_v2(db, p->summary ? whole : rows, -1, &row, NULL) == SQLITE_OK &&
+        return 0;
+    if (sqlite3_prepare_v2(db, rows, -1, &row, NULL) == SQLITE_OK &&
         sqlite3_step(row) == SQLITE_ROW)
-        s->bytes = sqlite3_column_double(row, 0);
+        bytes = sqlite3_column_double(row, 0);
     sqlite3_finalize(row);
     sqlite3_close(db);
+    return bytes;
 }
 
 static bool take_sample(const struct sharded_plan *p, struct estimate_sample *ret)
@@ -88,7 +92,7 @@ static bool take_sample(const struct sharded_plan *p, struct estimate_sample *re
     snprintf(path, sizeof path, "%s/r.db", folder);
     bool good = run_sample(p, path, ret);
     if (good)
-        measure_database(p, path, ret);
+        ret->bytes = measure_database(p, path);
     static const char *const endings[] = { "", "-wal", "-shm" };
     for (int i = 0; i < COUNT(endings); i++) {
         snprintf(path, sizeof path, "%s/r.db%s", folder, endings[i]);

@@ -263,6 +263,24 @@ def check_reasons(halcyon, folder):
           f"{len(found)} bins of ratios")
 
 
+def check_causes(halcyon, folder):
+    """Buckets of one cause are one bug of the report, although each shard has shrunk failures of its own."""
+    shrunk = ["random", "--no-probe", "--seed", "5", "--count", "200", "-q", "-d", FAULT]
+    shards, summary = [os.path.join(folder, f"cause{i}.db") for i in range(1, 5)], os.path.join(folder, "causes.db")
+    for i, shard in enumerate(shards):
+        make(halcyon, shard, "--atomic", "--summary", "--shard", f"{i + 1}/4", campaign=shrunk)
+    merge(halcyon, summary, *shards)
+    buckets = rows(summary, "SELECT key, cause, n FROM summary_buckets")
+    bugs = collections.Counter()
+    for key, cause, n in buckets:
+        bugs[cause or key] += n
+    text = run(halcyon, "report", "--text", "--db", summary).stdout
+    assert re.match(rf"{len(bugs)} bugs? in {sum(bugs.values())} of 200 verdicts", text), (text, bugs)
+    assert [int(n) for n in re.findall(r"^     (\d+) cases? on ", text, re.M)] == sorted(bugs.values(), reverse=True), (text, bugs)
+    assert len(buckets) > len(bugs), buckets
+    print(f"{len(buckets)} buckets of {len(bugs)} causes are {len(bugs)} bugs of the report")
+
+
 def check_diff(halcyon, folder):
     """The differences of two summaries, counted from the rows of the same cases. The second target is another one."""
     two = ["random", "--no-probe", "--seed", "5", "--count", "200", "-q", "--no-shrink", "--ops", "1-4"]
@@ -499,6 +517,7 @@ def main():
         check_rules(halcyon, folder)
         check_corpus(halcyon, folder, full, summary)
         check_reasons(halcyon, folder)
+        check_causes(halcyon, folder)
         check_diff(halcyon, folder)
         check_size(halcyon, folder)
 
