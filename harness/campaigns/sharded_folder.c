@@ -73,6 +73,7 @@ static int write_text(const struct sharded_plan *p, const char *name, const char
 }
 
 /* The script ends a shard when the process that runs the script dies, and after the time limit.
+ * Graphs are drawn for the support set of the folder, if it has one.
  * What it prints is kept until it succeeds: status 0 and 1 are verdicts. */
 static int write_script(const struct sharded_plan *p, struct why *w)
 {
@@ -85,7 +86,8 @@ static int write_script(const struct sharded_plan *p, struct why *w)
                     "i=$1 folder=");
     buffer_put_quoted(&b, p->output);
     buffer_puts(&b, "\n[ -e \"$folder/stop\" ] && exit 0\n"
-                    "log=$folder/logs/$i\n"
+                    "log=$folder/logs/$i support=$folder/support\n"
+                    "[ -e \"$support\" ] || support=\n"
                     "cd ");
     buffer_put_quoted(&b, p->home);
     buffer_printf(&b,
@@ -100,6 +102,7 @@ static int write_script(const struct sharded_plan *p, struct why *w)
     }
     char shard[32];
     snprintf(shard, sizeof shard, "\"$i/%llu\"", (unsigned long long) p->n_shards);
+    buffer_puts(&b, " ${support:+--support \"$support\"}");
     sharded_plan_put_shard(p, shard, "\"$folder/shards/$i.db\"", &b);
     buffer_puts(&b, " </dev/null >\"$log.running\" 2>&1\n"
                     "status=$?\n"

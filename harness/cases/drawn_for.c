@@ -113,8 +113,7 @@ void drawn_for_use_steering(struct drawn_for *d, const json_t *digests)
 
 /* ---- from the target */
 
-/* The reference supports all that can be drawn, the null driver nothing. */
-static bool needs_no_probe(const char *uri)
+bool target_needs_no_probe(const char *uri)
 {
     return strcmp(uri, "golden") == 0 || strcmp(uri, "null") == 0;
 }
@@ -139,7 +138,7 @@ static int ask_target(struct drawn_for *d, const struct options *o, uint32_t t, 
     const struct support_probe_options options = { o->timeout, o->jobs, o->in_process };
     struct support_probe p;
     struct why why;
-    if (needs_no_probe(o->target[t]))
+    if (target_needs_no_probe(o->target[t]))
         return 0;
     if (support_probe(o->target[t], &options, &p, &why) < 0) {
         return why.code == WHY_MEMORY ? why_no_memory(w) : 0;

@@ -25,6 +25,9 @@ struct drawn_for {
     double seconds[MAX_TARGETS]; /* that this took */
 };
 
+/* Whether a target is not asked: the reference supports all that can be drawn, the null driver
+ * nothing. */
+bool target_needs_no_probe(const char *uri);
 /* Sets what the cases, random graphs of these options, are drawn for: --support, the recorded sets,
  * what the targets answer, or nothing with --no-probe and --from, with which they are mutations
  * (harness/cases/mutated.h); and with --steer what they are drawn by.  d outlives the cases.  A

@@ -11,6 +11,7 @@
 #include "harness/campaigns/sharded_estimate.h"
 #include "harness/campaigns/sharded_result.h"
 #include "harness/cases/chosen_cases.h"
+#include "harness/cases/drawn_for.h"
 #include "harness/check/buffer.h"
 #include "harness/check/json_value.h"
 #include "harness/cli/console.h"
@@ -90,6 +91,40 @@ static int dry_run(const struct options *o, const struct sharded_plan *p, struct
         print_plan(o, p, s.set.n_done);
     sharded_state_done(&s);
     return EXIT_CONFORMING;
+}
+
+/* ---- the support set */
+
+/* Asks the only target what it supports, once for all shards, which then need not ask before they
+ * begin.  Where it is not possible here they do. */
+static void ask_once(const struct sharded_plan *p)
+{
+    const struct options *o = p->options;
+    struct buffer b = { 0 };
+    char path[PATH_MAX];
+    sharded_folder_path(p, "support", path);
+    if (strcmp(p->command->name, "random") != 0 || o->n_targets != 1 || o->no_probe ||
+        o->support_file || o->from.n || o->version || target_needs_no_probe(o->target[0]) ||
+        access(path, F_OK) == 0)
+        return;
+    buffer_puts(&b, "cd ");
+    buffer_put_quoted(&b, p->home);
+    buffer_puts(&b, " && exec ");
+    buffer_put_quoted(&b, p->self);
+    buffer_printf(&b, " probe --timeout %.17g%s --output ", o->timeout,
+                  o->in_process ? " --in-process" : "");
+    buffer_put_quoted(&b, path);
+    buffer_puts(&b, " ");
+    buffer_put_quoted(&b, o->target[0]);
+    buffer_puts(&b, " </dev/null >/dev/null 2>&1");
+    fflush(NULL);
+    if (b.failed || system(buffer_text(&b)) != 0) {
+        fputs("halcyon campaign: ", stderr);
+        text_put(stderr, TEXT_TERMINAL, o->target[0], 0);
+        fputs(" cannot be asked here what it supports ('halcyon probe'): each shard asks it\n",
+              stderr);
+    }
+    buffer_done(&b);
 }
 
 /* ---- the result */
@@ -280,6 +315,7 @@ static int run_plan(const struct options *o, const struct sharded_plan *p, struc
         if (s.n_begun && o->verbosity >= 0)
             fprintf(stderr, "halcyon campaign: continues: %llu of %llu shards are done\n",
                     (unsigned long long) s.n_begun, (unsigned long long) p->n_shards);
+        ask_once(p);
         status = run_state(&s, o->json, w);
         sharded_state_done(&s);
     }

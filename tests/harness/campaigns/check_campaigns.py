@@ -227,6 +227,37 @@ def check_other_commands(halcyon, folder):
         assert digest(record(db)) == digest(record(os.path.join(folder, command, "merged.db"))), command
 
 
+def check_probed_once(halcyon, folder):
+    """The only target is asked once for all shards, which have the graphs of a run without shards; one that cannot be asked
+    is asked by each shard, and reported."""
+    path = pathlib.Path(folder) / "probed.toml"
+    path.write_text('targets = ["sim:dsp"]\ncases = 60\nshards = 3\n[options]\nseed = 4\n')
+    run(halcyon, "campaign", path, status=(0,))
+    output, db = os.path.join(folder, "probed"), os.path.join(folder, "probed-whole.db")
+    run(halcyon, "random", "-d", "sim:dsp", "--seed", "4", "--count", "60", "-q", "--db", db, status=(0,))
+    assert digest(record(db)) == digest(record(os.path.join(output, "merged.db")))
+    probed = os.path.join(folder, "probed.support")
+    run(halcyon, "probe", "sim:dsp", "-o", probed, status=(0,))
+    with open(os.path.join(output, "support"), encoding="ascii") as ours, open(probed, encoding="ascii") as file:
+        assert ours.read() == file.read()
+    # A shard draws for the set of the folder: one that names another has other graphs.
+    with sqlite3.connect(os.path.join(output, "merged.db")) as connection:
+        before = {name for (name,) in connection.execute("SELECT name FROM cases")}
+    os.unlink(os.path.join(output, "shards", "2.db"))
+    run(halcyon, "probe", "sim:cpu", "-o", os.path.join(output, "support"), status=(0,))
+    run(halcyon, "campaign", path, status=(0,))
+    with sqlite3.connect(os.path.join(output, "merged.db")) as connection:
+        after = {name for (name,) in connection.execute("SELECT name FROM cases")}
+    assert len(before) == len(after) == 60 and len(before & after) == 40, (len(before), len(before & after))
+    path = pathlib.Path(folder) / "silent.toml"
+    path.write_text('targets = ["null"]\ncases = 6\nshards = 2\n')
+    done = run(halcyon, "campaign", path, status=(0,))
+    assert not os.path.exists(os.path.join(folder, "silent", "support")) and "cannot be asked" not in done.stderr, done.stderr
+    path.write_text('targets = ["sim:dsp?fault=no-such-fault"]\ncases = 6\nshards = 2\noutput = "mute"\n')
+    done = run(halcyon, "campaign", path, status=(2, 3))
+    assert "cannot be asked here what it supports" in done.stderr, done.stderr
+
+
 def as_json(halcyon, path, status):
     """The summary that --json prints, which is the whole of stdout."""
     line, = run(halcyon, "campaign", path, "--json", status=(status,)).stdout.splitlines()
@@ -553,6 +584,7 @@ def main():
             check_corpus(halcyon, folder)
         elif what == "commands":
             check_other_commands(halcyon, folder)
+            check_probed_once(halcyon, folder)
             check_json(halcyon, folder)
             check_unloaded(halcyon, folder)
             check_baselines(halcyon, folder)
