@@ -352,7 +352,7 @@ def check_update(here, rows, expected):
     run("random", "--no-probe", "-d", "sim:cpu", "-d", "sim:dsp", "--count", "5", "--db", db)
     code, _, err = run("baseline", "--db", db, "--run", "2", "-o", path + ".new")
     check("several targets and one file", (code, err), (2, "halcyon baseline: 2 targets: expected one of them as -d "
-                                                           "TARGET, or -o FOLDER\n"))
+                                                           "TARGET, or -o FOLDER, which exists\n"))
     folder = os.path.join(here, "folder")
     os.mkdir(folder)
     check("several targets", run("baseline", "--db", db, "--run", "2", "-o", folder, "--all")[0], 0)
