@@ -120,7 +120,7 @@ def check_reruns(c):
 def check_choices(c):
     action = "wrong_numbers@execute_synchronously"
     c.conform(action, "--db", "c.db", status=1)
-    assert "1 rules, " in c.run("conform", "--failed", "last", "--db", "c.db", "--timeout", "3", status=1)
+    assert "1 rule, " in c.run("conform", "--failed", "last", "--db", "c.db", "--timeout", "3", status=1)
     assert verdicts("c.db", 2) == [v for v in verdicts("c.db", 1) if v[2] == "violation"]
     c.conform(action, "--db", "c.db", "--exclude", "*results")
     c.conform(action, "--db", "c.db", "--case", "conform/fl8/basic/B5", "--case", "*/request/valid")
@@ -132,7 +132,7 @@ def check_choices(c):
     c.run("merge", "p1.db", "p2.db", "-o", "all.db")
     assert sorted(rows("all.db", "SELECT uri, name, verdict FROM details")) == sorted(verdicts("c.db", 1))
     out = c.run("replay", "conform/fl8/generated/results", "--db", "all.db", status=1)
-    assert out.startswith("violation generated/results on ") and "1 rules, " in out, out
+    assert out.startswith("violation generated/results on ") and "1 rule, " in out, out
     c.run("replay", "conform/fl8/generated/results/seed=x", "--db", "all.db", status=2)
     c.run("report", "--db", "all.db", "-o", "report")
     page = open("report/index.html").read()
