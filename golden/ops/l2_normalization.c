@@ -67,6 +67,15 @@ static double length_error(const struct call *c, size_t at, size_t len, size_t s
     return carried + rounded + (norm > 0 ? underflow / norm : 0);
 }
 
+/* Where the length may be small, for an element without an error: its quotient keeps its sign, and
+ * is smaller where the guard is divided by, or larger by up to `growth` where other elements make
+ * the length smaller, which is never below that of the element itself. */
+static double bound_of_exact(const struct call *c, double y, double growth)
+{
+    double most = bound_larger(1 - fabs(y), 0) + 4 * c->unit;
+    return y == 0 ? 0 : bound_larger(fabs(y), bound_smaller(growth, most));
+}
+
 static void bound_slice(const struct call *c, size_t at, size_t len, size_t step)
 {
     const double *y = c->y[0];
@@ -79,7 +88,7 @@ static void bound_slice(const struct call *c, size_t at, size_t len, size_t step
         if (norm == 0 && en == 0)
             e = 0;
         else if (norm - en < GUARD)
-            e = ex > 0 ? any : fabs(y[at]);
+            e = ex > 0 ? any : bound_of_exact(c, y[at], norm > en ? e : INFINITY);
         /* An element without a bound may be infinite, and its quotient NaN. */
         c->ey[0][at] = en < INFINITY ? bound_clean(fmin(e, any)) : INFINITY;
     }

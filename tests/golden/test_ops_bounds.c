@@ -450,6 +450,41 @@ START_TEST(a_pixel_without_a_bound_has_weight_0)
 }
 END_TEST
 
+/* A vector of (1e8 + 5) - 1e8, which is 8 in the reference and may be 0 elsewhere, and of an exact
+ * 0.003: its quotient may be anything from 0.003 / 8 to 1. */
+START_TEST(an_exact_element_beside_an_uncertain_one)
+{
+    const struct exec_options options = { .bounds = true };
+    struct result result;
+    struct build b;
+    struct plan *plan;
+    struct why w = { 0 };
+
+    build_init(&b, 4);
+    const uint32_t large = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(1)),
+                   five = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(1)),
+                   exact_one = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(1)),
+                   sum = build_operand(&b, LIFE_TEMPORARY, DT_F32, DIMS(1)),
+                   rest = build_operand(&b, LIFE_TEMPORARY, DT_F32, DIMS(1)),
+                   vector = build_operand(&b, LIFE_TEMPORARY, DT_F32, DIMS(2)),
+                   out = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2)), zero = build_int(&b, 0);
+    OPERATION(&b, "ADD", IDS(large, five, zero), IDS(sum));
+    OPERATION(&b, "SUB", IDS(sum, large, zero), IDS(rest));
+    OPERATION(&b, "CONCATENATION", IDS(rest, exact_one, zero), IDS(vector));
+    OPERATION(&b, "L2_NORMALIZATION", IDS(vector), IDS(out));
+    struct tensor arg[] = { one_op_tensor(&b, "F32[1]: 1e8"), one_op_tensor(&b, "F32[1]: 5"),
+                            one_op_tensor(&b, "F32[1]: 0.003") };
+    ck_assert_msg(plan_new(&b.model, &plan, &w) == 0, "%s", w.text);
+    ck_assert_msg(plan_run(plan, arg, &options, &result, &w) == 0, "%s", w.text);
+    ck_assert_double_eq_tol(result.real[0][1], 0.003 / 8, 1e-9);
+    ck_assert_double_ge(result.real[0][1] + result.bound[0][1], 1);
+    ck_assert_double_le(result.bound[0][1], 1);
+    result_done(&result);
+    plan_free(plan);
+    build_done(&b);
+}
+END_TEST
+
 /* x / (x^2)^1.15 in single precision is 0: the divisor, 2^138, overflows. */
 START_TEST(a_power_that_overflows)
 {
@@ -583,6 +618,7 @@ Suite *ops_bounds_suite(void)
     tcase_add_test(t, chain_of_operations);
     tcase_add_loop_test(t, exact_operands, 0, COUNT(exact));
     tcase_add_test(t, a_pixel_without_a_bound_has_weight_0);
+    tcase_add_test(t, an_exact_element_beside_an_uncertain_one);
     tcase_add_test(t, a_power_that_overflows);
     tcase_add_test(t, uncertain_operands);
     tcase_add_loop_test(t, indexes_of_ties, 0, COUNT(selections));
