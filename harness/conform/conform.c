@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/remote/remote.h"
+
 uint64_t conform_seed = 1;
 double conform_stress_seconds = 2;
 unsigned conform_crash_threads = 8, conform_crash_processes = 4;
@@ -83,6 +85,14 @@ void conform_require(struct conform *c, bool ok, const char *format, ...)
     va_start(ap, format);
     add_finding(c->state->result, format, ap);
     va_end(ap);
+}
+
+bool conform_is_cut_off(const struct conform *c, struct why *ret_why)
+{
+    if (!c->is_remote || !remote_is_dead(c->driver, ret_why))
+        return false;
+    why_prefix(ret_why, "the connection to the driver's service has failed");
+    return true;
 }
 
 void conform_doing(struct conform *c, const char *format, ...)

@@ -97,6 +97,8 @@ __attribute__((format(printf, 2, 3))) void conform_doing(struct conform *c, cons
 
 /* Why the rule, or a part of it, cannot be checked on this driver ("no compilation cache"): the
  * reason that is shown if nothing else of the rule is checked. */
+/* Whether the connection to the driver's service has failed, and why. */
+bool conform_is_cut_off(const struct conform *c, struct why *ret_why);
 __attribute__((format(printf, 2, 3))) void conform_not_applicable(struct conform *c,
                                                                   const char *format, ...);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "golden/base/clock.h"
+#include "harness/check/buffer.h"
 
 /* Seconds that a client may take to end. */
 enum { GRACE = 20 };
@@ -28,8 +29,10 @@ static void note(struct conform_client_reason *r, const char *text)
 static _Noreturn void be_client(struct conform *c, unsigned index, conform_client_work *work,
                                 void *user, struct conform_client_reason *reason)
 {
+    const struct hal_driver *before = c->driver;
     struct conform_result *r = c->state->result;
     sigjmp_buf failed;
+    struct why why;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     c->state->keep_alive = NULL; /* that of the parent's process */
@@ -41,6 +44,8 @@ static _Noreturn void be_client(struct conform *c, unsigned index, conform_clien
         note(reason, conform_must_text);
     if (!reason->text[0] && r->n_findings)
         note(reason, r->finding[0]);
+    if (reason->text[0] && c->driver != before && conform_is_cut_off(c, &why))
+        text_append(reason->text, sizeof reason->text, "; %s", why.text);
     reason->is_done = true;
     _exit(r->failures || reason->text[0]);
 }

@@ -111,6 +111,18 @@ static void expect_as_before(struct conform *c)
     memcpy(s->result->reason, so_far.reason, sizeof so_far.reason);
 }
 
+/* As a finding, whatever else has been found: the others are its consequences. */
+static void expect_connection(struct conform *c)
+{
+    struct conform_result *r = c->state->result;
+    struct why why;
+
+    if (!conform_is_cut_off(c, &why))
+        return;
+    r->n_findings -= r->n_findings == CONFORM_FINDINGS;
+    conform_require(c, false, "%s", why.text);
+}
+
 static void check_or_leave(struct conform *c, const struct conform_rule *r)
 {
     sigjmp_buf here;
@@ -120,11 +132,13 @@ static void check_or_leave(struct conform *c, const struct conform_rule *r)
         r->check(c, r->data);
         expect_as_before(c);
         conform_must_return = NULL;
+        expect_connection(c);
         return;
     }
     conform_must_return = NULL;
     if (conform_must_text)
         conform_require(c, false, "%s: %s", c->state->progress->doing, conform_must_text);
+    expect_connection(c);
     replace_driver(c);
 }
 

@@ -93,8 +93,6 @@ static bool is_alive(struct conform *c, const struct conform_model *m)
     struct hal_prepared_model *p = prepare(c, c->driver, &live_wait, &m->hal, "liveness");
     bool ok = p && execute(c, p, m, NULL);
 
-    EXPECT(c, !c->is_remote || live_wait.status != HAL_DEVICE_UNAVAILABLE,
-           "CRASH of the driver: its service has ended");
     if (p)
         p->methods->release(p);
     return ok;

@@ -2,10 +2,12 @@
 #include "sim/base/process_clock.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,4 +135,25 @@ uint64_t process_clock_elapsed(struct process_clock *c)
     c->elapsed = later(c->passed - waited(c), c->first + c->run / c->processors);
     c->elapsed = later(c->elapsed, c->passed / SLOWEST);
     return c->elapsed;
+}
+
+int64_t process_start(int64_t pid)
+{
+    char path[48], text[1024];
+
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return kill((pid_t) pid, 0) == 0 || errno == EPERM ? -1 : 0;
+    size_t n = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[n] = 0;
+    /* Field 22; the second one is the name in parentheses, which may contain anything, the third
+     * the state. */
+    const char *at = strrchr(text, ')');
+    if (at && (!strncmp(at, ") Z", 3) || !strncmp(at, ") X", 3)))
+        return 0;
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoll(at, NULL, 10) : 0;
 }

@@ -53,4 +53,8 @@ void process_clock_start(struct process_clock *c, pid_t pid);
 /* ns since the start, as of the last reading. */
 uint64_t process_clock_elapsed(struct process_clock *c);
 
+/* When a process was started, in ticks since boot; 0: there is no such process, or it has ended;
+ * -1: it is hidden, as one that is not dumpable is where /proc is mounted with hidepid. */
+int64_t process_start(int64_t pid);
+
 #endif

@@ -311,7 +311,8 @@ static int put_memories(struct burst_client *c, const Wire__MemoriesWanted *ques
 }
 
 /* After the bell was rung: answers a request for memories, if there is one.  Sends none if a slot
- * is not part of the request in flight. */
+ * is not part of the request in flight, or if they cannot be sent; the service then fails the
+ * request. */
 static int answer_questions(struct burst_client *c, struct why *w)
 {
     struct pollfd p = { .fd = c->link.socket, .events = POLLIN };
@@ -324,7 +325,7 @@ static int answer_questions(struct burst_client *c, struct why *w)
         return 0;
     int rc = wire_receive(p.fd, &wire__memories_wanted__descriptor, c->arena, &m, &received, w);
     if (rc == 0)
-        return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
+        return reply_limit_ended(c->host.limit, w);
     TRY(rc);
     wire_close_fds(&received);
     const Wire__MemoriesWanted *question = (const Wire__MemoriesWanted *) m;
@@ -333,7 +334,11 @@ static int answer_questions(struct burst_client *c, struct why *w)
     if (put_memories(c, question, &answer, &fds, &unknown) < 0)
         answer.n_memories = fds.n = 0;
     pthread_mutex_unlock(&c->lock);
-    return wire_send(c->link.socket, &answer.base, &fds, w);
+    rc = wire_send(c->link.socket, &answer.base, &fds, w);
+    if (rc == 0 || w->code != WHY_MEMORY)
+        return rc;
+    answer.n_memories = 0;
+    return wire_send(c->link.socket, &answer.base, NULL, w);
 }
 
 /* ---- executions */
@@ -346,8 +351,10 @@ static int await_result(struct burst_client *c, uint32_t *ret_n, struct why *w)
     reply_wait_begin(&wait, c->host.limit);
     for (;;) {
         int rc = ring_wait(&c->link.result, c->link.socket, look);
-        if (rc < 0)
-            return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
+        if (rc < 0) {
+            why_fail(w, WHY_SYSTEM, "the socket of a burst is hung up");
+            return reply_limit_ended(c->host.limit, w);
+        }
         if (rc > 0) {
             *ret_n = ring_read(&c->link.result, c->results);
             return 0;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "golden/base/logging.h"
+#include "golden/base/text_escape.h"
 #include "golden/base/trace.h"
 #include "sim/base/peer_credentials.h"
 #include "sim/hal/hal_convert.h"
@@ -40,10 +41,10 @@ static void end_waits(const struct remote *r)
 void remote_disconnect(struct remote *r, const struct why *w)
 {
     pthread_mutex_lock(&r->lock);
-    if (!r->is_dead && !r->is_closing) {
+    if (!r->is_dead)
         r->why = *w;
+    if (!r->is_dead && !r->is_closing)
         VLOG(DRIVER, "the connection to the service has failed: %s", w->text);
-    }
     r->is_dead = true;
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
@@ -166,8 +167,12 @@ enum { REJECTION_MS = 1000 };
 static bool has_answer(const struct remote_channel *c)
 {
     struct pollfd p = { .fd = c->socket, .events = POLLIN };
+    int rc;
 
-    return poll(&p, 1, REJECTION_MS) == 1;
+    do
+        rc = poll(&p, 1, REJECTION_MS);
+    while (rc < 0 && errno == EINTR);
+    return rc == 1;
 }
 
 /* Results as those of wire_receive(). */
@@ -181,6 +186,30 @@ static int receive_reply(struct remote_channel *c, struct reply_wait *wait,
         rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, ret_message, ret_fds, w);
     while (rc < 0 && w->code == WHY_TIMEOUT && reply_wait_continue(wait, w) == 0);
     return rc;
+}
+
+/* Why a reply is none, or not to this call; -1. */
+static int no_reply(const struct remote_channel *c, const Wire__Call *call, int rc, struct why *w)
+{
+    if (rc == 0)
+        return reply_limit_ended(c->limit, w);
+    if (w->code == WHY_MEMORY)
+        w->code = WHY_SYSTEM; /* the reply is lost */
+    return w->code == WHY_TIMEOUT
+               ? -1
+               : why_prefix(w, "the reply to %s", wire_method_name(call->method));
+}
+
+/* The service's last message, or one that replies to a call that was not executed; -1. */
+static int not_answered(const Wire__Reply *reply, struct why *w)
+{
+    if (*reply->farewell)
+        why_fail(w, WHY_SYSTEM, "the service has closed the connection: %s", reply->farewell);
+    else
+        why_fail(w, WHY_MEMORY, "the service lacks memory or descriptors for the call%s%s",
+                 *reply->text ? ": " : "", reply->text);
+    text_clean(w->text);
+    return -1;
 }
 
 /* Sends a call and receives its reply.  WHY_MEMORY: the call was not executed, and the connection
@@ -197,19 +226,16 @@ static int exchange(struct remote_channel *c, Wire__Call *call, const struct wir
     if (wire_send(c->socket, &call->base, fds, w) < 0 && (w->code == WHY_MEMORY || !has_answer(c)))
         return -1;
     int rc = receive_reply(c, &wait, &m, ret_fds, w);
-    if (rc == 0)
-        return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
-    if (rc < 0 && w->code == WHY_MEMORY)
-        w->code = WHY_SYSTEM; /* the reply is lost */
-    TRY(rc);
+    if (rc <= 0)
+        return no_reply(c, call, rc, w);
     const Wire__Reply *reply = (const Wire__Reply *) m;
     c->spin.other = reply->processor;
-    if (!reply->unheard) {
+    if (!reply->unheard && !*reply->farewell) {
         *ret_reply = reply;
         return 0;
     }
     wire_close_fds(ret_fds);
-    return why_fail(w, WHY_MEMORY, "the service lacks memory or descriptors for the call");
+    return not_answered(reply, w);
 }
 
 int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
@@ -464,9 +490,9 @@ static int connect_to(struct remote *r, int socket, struct why *w)
         return w->code == WHY_INVALID ? why_prefix(w, "not a service of this version of Halcyon")
                                       : -1;
     wire_set_timeouts(r->events, seconds, seconds);
-    if (pthread_create(&r->thread, NULL, remote_run_events, r) != 0)
-        return why_fail(w, WHY_SYSTEM, "cannot create a thread for events");
-    return 0;
+    int error = pthread_create(&r->thread, NULL, remote_run_events, r);
+    return error ? why_fail(w, WHY_SYSTEM, "cannot create a thread for events: %s", strerror(error))
+                 : 0;
 }
 
 int remote_open_socket(int socket, const struct reply_timeout *timeout,

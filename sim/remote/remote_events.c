@@ -50,8 +50,9 @@ bool remote_remove_callback(struct remote *r, uint64_t id)
 
 /* ---- events */
 
+/* e NULL: there is no event, for this reason. */
 static void call_back(struct remote *r, struct remote_callback *c, enum hal_status status,
-                      const Wire__Event *e)
+                      const Wire__Event *e, const char *reason)
 {
     struct hal_output_shape *shapes = e ? calloc(e->n_shapes + 1, sizeof(*shapes)) : NULL;
     struct hal_result result = { .shapes = shapes,
@@ -59,7 +60,7 @@ static void call_back(struct remote *r, struct remote_callback *c, enum hal_stat
                                  .timing = hal_unknown_timing };
     struct why w;
 
-    failure_text_set("%s", e ? e->text : "the connection to the driver's process has ended");
+    failure_text_set("%s", e ? e->text : reason);
     if (c->prepare) {
         struct hal_prepared_model *m = e && e->object ? remote_prepared_new(r, e) : NULL;
         if (e && e->object && !m)
@@ -78,6 +79,19 @@ static void call_back(struct remote *r, struct remote_callback *c, enum hal_stat
     free(c);
 }
 
+/* The end of the channel of events, which this side ends, too.  The service gives its reason on the
+ * channels for calls, where the next call finds it. */
+static int no_more_events(struct remote *r, struct why *w)
+{
+    pthread_mutex_lock(&r->lock);
+    bool by_us = r->is_closing || r->is_dead;
+    pthread_mutex_unlock(&r->lock);
+    if (by_us)
+        return why_fail(w, WHY_SYSTEM, "the connection is closed");
+    r->base.get_status(&r->base);
+    return remote_is_dead(&r->base, w) ? -1 : reply_limit_ended(&r->limit, w);
+}
+
 static int read_event(struct remote *r, struct arena *a, struct why *w)
 {
     struct remote_callback *c;
@@ -86,8 +100,9 @@ static int read_event(struct remote *r, struct arena *a, struct why *w)
     int rc = wire_receive(r->events, &wire__event__descriptor, a, &m, &fds, w);
 
     if (rc == 0)
-        return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
-    TRY(rc);
+        return no_more_events(r, w);
+    if (rc < 0)
+        return w->code == WHY_TIMEOUT ? -1 : why_prefix(w, "an event of the service");
     wire_close_fds(&fds);
     const Wire__Event *e = (const Wire__Event *) m;
     REQUIRE(w, e->callback, "an event of the service names no callback");
@@ -95,7 +110,7 @@ static int read_event(struct remote *r, struct arena *a, struct why *w)
         remote_record_violation(r, "%s", e->breach);
     c = *e->breach ? NULL : take_callback(r, e->callback);
     if (c)
-        call_back(r, c, (enum hal_status) e->status, e);
+        call_back(r, c, (enum hal_status) e->status, e, NULL);
     return 0;
 }
 
@@ -124,8 +139,9 @@ void *remote_run_events(void *argument)
     while (a && (read_event(r, a, &w) == 0 || (w.code == WHY_TIMEOUT && !has_hung(r))))
         arena_rewind(a, (struct arena_mark){ 0 });
     remote_disconnect(r, &w);
+    remote_is_dead(&r->base, &w); /* for the reason of the thread that noticed it first */
     while ((c = take_callback(r, 0)))
-        call_back(r, c, HAL_DEVICE_UNAVAILABLE, NULL);
+        call_back(r, c, HAL_DEVICE_UNAVAILABLE, NULL, w.text);
     arena_free(a);
     return NULL;
 }

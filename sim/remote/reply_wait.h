@@ -1,4 +1,5 @@
-/* Time-outs of the replies of a service, by the clock of its process (sim/base/process_clock.h).
+/* Time-outs of the replies of a service, by the clock of its process (sim/base/process_clock.h),
+ * and the reason why there comes none any more.
  *
  *     reply_wait_begin(&wait, limit);
  *     while (no reply within reply_limit_look_ns(limit))
@@ -38,5 +39,9 @@ struct reply_wait {
 void reply_wait_begin(struct reply_wait *w, const struct reply_limit *l);
 /* After a look without a reply.  WHY_TIMEOUT: the time is over. */
 int reply_wait_continue(struct reply_wait *w, struct why *why);
+
+/* After an end of the connection, with *w as by wire_receive(): sets *w to whether the service's
+ * process has ended, for which it waits a little, or lives; returns -1. */
+int reply_limit_ended(const struct reply_limit *l, struct why *w);
 
 #endif

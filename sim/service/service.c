@@ -250,7 +250,7 @@ static void end_sessions(struct service *s)
     pthread_mutex_lock(&s->lock);
     for (uint32_t i = 0; i < MAX_SESSIONS; i++)
         if (s->place[i].session)
-            session_end(s->place[i].session);
+            session_end(s->place[i].session, "it is stopped");
     while (s->sessions)
         pthread_cond_wait(&s->changed, &s->lock);
     pthread_mutex_unlock(&s->lock);

@@ -37,12 +37,17 @@ static void end_callback(struct session *s)
 static void send_event(struct session *s, const Wire__Event *e)
 {
     struct why w;
+    int rc;
 
     pthread_mutex_lock(&s->lock);
-    bool ok = s->events >= 0 && wire_send_nonblocking(s->events, &e->base, &w) == 0;
+    rc = s->events >= 0 ? wire_send_nonblocking(s->events, &e->base, &w)
+                        : why_fail(&w, WHY_INVALID, "there is no channel for it");
     pthread_mutex_unlock(&s->lock);
-    if (!ok)
-        session_end(s);
+    if (rc == 0)
+        return;
+    why_prefix(&w, "an event");
+    VLOG(DRIVER, "client %u is disconnected: %s", s->caller->client, w.text);
+    session_end(s, w.text);
 }
 
 /* A callback passed to the driver, to be called once.  A faulty driver may call it again later:
@@ -211,12 +216,49 @@ enum { KEPT_MEMORY = 1 << 20 }; /* for the messages of the next call */
 /* Replies to a call that could not be received for lack of memory or descriptors. */
 static int reply_not_executed(struct channel *c, struct why *w)
 {
+    const struct why lacks = *w;
     Wire__Reply reply = WIRE__REPLY__INIT;
 
     VLOG(DRIVER, "a call of client %u is not executed: %s", c->session->caller->client, w->text);
     reply.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     reply.unheard = true;
+    reply.text = (char *) (uintptr_t) lacks.text;
     return wire_send(c->socket, &reply.base, NULL, w) < 0 ? -1 : 1;
+}
+
+/* Sends a reply, or, where memory or descriptors are lacking for it, one without anything: the
+ * driver's objects that the client then does not get are released. */
+static int send_reply(struct channel *c, const Wire__Call *call, Wire__Reply *reply,
+                      const struct wire_fds *fds, struct why *w)
+{
+    Wire__Reply lesser = WIRE__REPLY__INIT;
+    struct session *s = c->session;
+    int rc;
+
+    reply->processor = lesser.processor = spin_processor();
+    rc = wire_send(c->socket, &reply->base, fds, w);
+    if (rc == 0 || w->code != WHY_MEMORY)
+        return rc;
+    const struct why lacks = *w;
+    VLOG(DRIVER, "a reply to client %u is not sent: %s", s->caller->client, lacks.text);
+    if (reply->object)
+        object_release(s, reply->object);
+    if (reply->info_object)
+        object_release(s, reply->info_object);
+    lesser.status = (int32_t) hal_status_exhausted(call->version ? (enum hal_version) call->version
+                                                                 : s->driver->hal_version);
+    lesser.text = (char *) (uintptr_t) lacks.text;
+    return wire_send(c->socket, &lesser.base, NULL, w);
+}
+
+/* The last message of a channel.  Not sent if that would have to wait. */
+static void send_farewell(int socket, const char *why)
+{
+    Wire__Reply reply = WIRE__REPLY__INIT;
+    struct why unsent;
+
+    reply.farewell = (char *) (uintptr_t) why;
+    (void) wire_send_nonblocking(socket, &reply.base, &unsent);
 }
 
 /* Receives the next call, executes it and sends the reply.  0: end of the connection. */
@@ -240,9 +282,8 @@ static int answer_next(struct channel *c, struct why *w)
     /* Before the reply, so that the client's next call does not find its quota used up. */
     wire_close_counted_fds(&in);
     c->spin.other = call->processor;
-    reply.processor = spin_processor();
     if (rc == 0)
-        rc = wire_send(c->socket, &reply.base, &out, w);
+        rc = send_reply(c, call, &reply, &out, w);
     wire_close_fds(&out);
     return rc < 0 ? -1 : 1;
 }
@@ -314,13 +355,15 @@ static void *run_channel(void *argument)
     int rc;
     while ((rc = answer_next(c, &w)) > 0)
         arena_empty(c->arena, KEPT_MEMORY);
-    if (rc < 0)
+    if (rc < 0) {
         VLOG(DRIVER, "client %u is disconnected: %s", s->caller->client, w.text);
+        send_farewell(c->socket, w.text);
+    }
     channel_detach(s, c);
     bool first = c->is_first;
     channel_free(c);
     if (first)
-        session_end(s);
+        session_end(s, rc < 0 ? w.text : NULL);
     end_thread(s);
     return NULL;
 }
@@ -381,13 +424,16 @@ void session_reject(int socket)
     close(socket);
 }
 
-void session_end(struct session *s)
+void session_end(struct session *s, const char *why)
 {
     caller_disconnect(s->caller);
     pthread_mutex_lock(&s->lock);
-    s->is_ending = true;
-    for (struct channel *c = s->channels; c; c = c->next)
+    for (struct channel *c = s->channels; c; c = c->next) {
+        if (why && !s->is_ending)
+            send_farewell(c->socket, why);
         shutdown(c->socket, SHUT_RDWR);
+    }
+    s->is_ending = true;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
@@ -470,7 +516,7 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
     owner->begun(s, user);
     if (channel_start(s, socket, w) < 0) {
         session_reject(socket);
-        session_end(s);
+        session_end(s, NULL);
     }
     end_callback(s);
     return 0;

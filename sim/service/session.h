@@ -69,8 +69,9 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
 /* Rejects a connection: sends a reply with HAL_RESOURCE_EXHAUSTED_TRANSIENT, without waiting for
  * the client's first call, and closes the socket. */
 void session_reject(int socket);
-/* Starts to end the session, as if the client had closed its connection. */
-void session_end(struct session *s);
+/* Starts to end the session.  why: what the client's channels are told first; NULL: the client has
+ * closed its connection. */
+void session_end(struct session *s, const char *why);
 
 /* Starts a further channel.  Takes ownership of the socket, except on failure.  WHY_MEMORY. */
 int channel_start(struct session *s, int socket, struct why *w);

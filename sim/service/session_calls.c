@@ -86,7 +86,7 @@ int session_execute_call(struct channel *c, const Wire__Call *call, struct wire_
         return 0;
     /* Lack of memory is not the client's fault; any other error in a message ends the channel. */
     if (w->code != WHY_MEMORY)
-        return -1;
+        return why_prefix(w, "%s", wire_method_name(call->method));
     *reply = (Wire__Reply) WIRE__REPLY__INIT;
     enum hal_version version =
         call->version ? (enum hal_version) call->version : c->session->driver->hal_version;

@@ -1,5 +1,6 @@
 /* Calls of a session: channels, methods of the driver, buffers. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,8 +33,7 @@ static int take_channel_socket(struct answer *q, int *ret_fd)
 {
     int fd = wire_fd(q->fds, q->call->fd);
 
-    REQUIRE(q->w, fd >= 0 && is_channel(fd), "%s without a socket",
-            wire_method_name(q->call->method));
+    REQUIRE(q->w, fd >= 0 && is_channel(fd), "a socket of a pair is missing");
     *ret_fd = wire_take_fd(q->fds, q->call->fd);
     return 0;
 }
@@ -83,7 +83,8 @@ int answer_set_staging(struct answer *q)
     REQUIRE(q->w, wire_is_sealed(fd, F_SEAL_SHRINK),
             "the file of staging memory is not sealed against shrinking");
     void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    REQUIRE(q->w, address != MAP_FAILED, "staging memory cannot be mapped");
+    if (address == MAP_FAILED)
+        return why_fail(q->w, WHY_MEMORY, "staging memory cannot be mapped: %s", strerror(errno));
     if (s->address)
         munmap(s->address, s->size);
     *s = (struct wire_staging){ address, size };
@@ -164,7 +165,7 @@ int answer_get_capabilities(struct answer *q)
 
 static int take_model(struct answer *q, struct hal_model *ret_model)
 {
-    REQUIRE(q->w, q->call->model, "%s without a model", wire_method_name(q->call->method));
+    REQUIRE(q->w, q->call->model, "the model is missing");
     return wire_decode_model(q->call->model, q->fds, q->a, ret_model, q->w);
 }
 
@@ -195,8 +196,7 @@ static int take_prepare_config(const struct answer *q, struct hal_prepare_config
 {
     struct wire_passing p = { .arena = q->a, .received = q->fds };
 
-    REQUIRE(q->w, q->call->prepare, "%s without a configuration",
-            wire_method_name(q->call->method));
+    REQUIRE(q->w, q->call->prepare, "the configuration is missing");
     return wire_take(&hal_prepare_config_record, q->call->prepare, &p, h, q->w);
 }
 
@@ -240,7 +240,7 @@ static int allocate_for(struct answer *q, struct hal_prepared_model *const *mode
     struct hal_buffer *buffer = NULL;
     struct hal_buffer_desc desc;
 
-    REQUIRE(q->w, m->desc, "%s without a description", wire_method_name(m->method));
+    REQUIRE(q->w, m->desc, "the description is missing");
     TRY(wire_take(&hal_buffer_desc_record, m->desc, &p, &desc, q->w));
     TRY(wire_take_list(&hal_buffer_role_record, m->n_input_roles, m->input_roles, &p, &in, q->w));
     TRY(wire_take_list(&hal_buffer_role_record, m->n_output_roles, m->output_roles, &p, &out,
@@ -277,7 +277,7 @@ int answer_copy(struct answer *q)
     struct hal_buffer *b = q->o->driver_object;
     struct hal_memory memory;
 
-    REQUIRE(q->w, q->call->memory, "%s without memory", wire_method_name(q->call->method));
+    REQUIRE(q->w, q->call->memory, "the memory is missing");
     TRY(wire_decode_memory(q->call->memory, q->fds, &q->c->staging, &memory, q->w));
     return answer_result(
         q, q->call->method == WIRE__METHOD__COPY_TO

@@ -10,8 +10,7 @@ static int take_request(struct answer *q, const struct wire_staging *staging,
 {
     struct wire_passing p = { .arena = q->a, .received = q->fds };
 
-    REQUIRE(q->w, q->call->request && q->call->execution, "%s without a request",
-            wire_method_name(q->call->method));
+    REQUIRE(q->w, q->call->request && q->call->execution, "the request is missing");
     TRY(wire_take(&hal_execution_config_record, q->call->execution, &p, ret_config, q->w));
     return wire_decode_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
 }
@@ -249,7 +248,7 @@ int answer_reusable_execute_fenced(struct answer *q)
     const int *fences = NULL;
     int fence = HAL_NO_FENCE;
 
-    REQUIRE(q->w, q->call->execution, "%s without a deadline", wire_method_name(q->call->method));
+    REQUIRE(q->w, q->call->execution, "the deadline is missing");
     TRY(take_fences(q, &fences));
     enum hal_status s =
         x->methods->execute_fenced(x, (uint32_t) q->call->n_wait_for, fences,

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "sim/wire/ring.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -76,7 +77,8 @@ int ring_open(int fd, uint32_t length, uint32_t datum_size, struct ring *ret_rin
             "the memory file of a queue is not sealed against shrinking");
     memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
-        return why_fail(w, WHY_MEMORY, "the memory file of a queue cannot be mapped");
+        return why_fail(w, WHY_MEMORY, "the memory file of a queue cannot be mapped: %s",
+                        strerror(errno));
     *ret_ring = ring_of(memory, length, datum_size);
     return 0;
 }

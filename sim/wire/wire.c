@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sim/base/process_quota.h"
@@ -109,6 +110,32 @@ int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w)
 
 /* ---- sending */
 
+/* What the kernel lacks for a moment: other processes' connections and descriptors that are sent
+ * but not received yet (of all processes of the user: ETOOMANYREFS) use it, too. */
+static bool is_shortage(int error)
+{
+    return error == ENOMEM || error == ENOBUFS || error == ETOOMANYREFS;
+}
+
+/* Repeated attempts, of at most about 100 ms: a driver's thread may be the one that sends. */
+struct patience {
+    int attempts;
+};
+
+/* Waits before the next attempt; false: there have been enough.  Leaves errno. */
+static bool wait_again(struct patience *p)
+{
+    enum { ATTEMPTS = 50, PAUSE_NS = 2000000 };
+    const struct timespec pause = { 0, PAUSE_NS };
+    const int error = errno;
+    const bool again = p->attempts++ < ATTEMPTS;
+
+    if (again)
+        nanosleep(&pause, NULL);
+    errno = error;
+    return again;
+}
+
 static int send_packet(int socket, const struct header *h, const void *bytes, const int *fds,
                        uint32_t n_fds, int flags, struct why *w)
 {
@@ -131,12 +158,87 @@ static int send_packet(int socket, const struct header *h, const void *bytes, co
         c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
         memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
     }
+    struct patience patience = { 0 };
     do
         sent = sendmsg(socket, &m, flags | MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && !(flags & MSG_DONTWAIT))
+    while (sent < 0 && (errno == EINTR || (is_shortage(errno) && wait_again(&patience))));
+    if (sent >= 0)
+        return 0;
+    if ((errno == EAGAIN || errno == EWOULDBLOCK) && !(flags & MSG_DONTWAIT))
         return timed_out(w);
-    return sent < 0 ? system_error("sending a message", w) : 0;
+    return why_fail(w, is_shortage(errno) ? WHY_MEMORY : WHY_SYSTEM,
+                    "sending a message of %u bytes with %u descriptors: %s", h->length, n_fds,
+                    strerror(errno));
+}
+
+/* A message on its way into a memory file.  It is written and not mapped: a mapping would be
+ * inherited by processes that other threads fork meanwhile, and prevent the seal. */
+struct message_file {
+    ProtobufCBuffer base;
+    int fd;
+    size_t n; /* in bytes */
+    bool has_failed;
+    uint8_t bytes[4096];
+};
+
+static void write_all(struct message_file *f, const uint8_t *bytes, size_t n)
+{
+    while (n && !f->has_failed) {
+        ssize_t done = write(f->fd, bytes, n);
+        f->has_failed = done == 0 || (done < 0 && errno != EINTR);
+        bytes += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t) done : 0;
+    }
+}
+
+static void flush(struct message_file *f)
+{
+    write_all(f, f->bytes, f->n);
+    f->n = 0;
+}
+
+static void append(ProtobufCBuffer *buffer, size_t n, const uint8_t *bytes)
+{
+    struct message_file *f = (struct message_file *) buffer;
+
+    if (n > sizeof(f->bytes) - f->n)
+        flush(f);
+    if (n > sizeof(f->bytes)) {
+        write_all(f, bytes, n);
+    } else {
+        memcpy(f->bytes + f->n, bytes, n);
+        f->n += n;
+    }
+}
+
+/* EBUSY: the kernel uses some of its pages at the moment, for example moves them. */
+static int seal(int fd)
+{
+    const int all = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+    struct patience patience = { 0 };
+    int rc;
+
+    do
+        rc = fcntl(fd, F_ADD_SEALS, all);
+    while (rc < 0 && (errno == EINTR || (errno == EBUSY && wait_again(&patience))));
+    return rc;
+}
+
+/* A sealed memory file with the message; -1 with WHY_MEMORY. */
+static int message_file(const ProtobufCMessage *message, struct why *w)
+{
+    struct message_file f = { .base = { append },
+                              .fd = memfd_create("halcyon", MFD_CLOEXEC | MFD_ALLOW_SEALING) };
+
+    if (f.fd < 0)
+        return no_memory_file(w);
+    protobuf_c_message_pack_to_buffer(message, &f.base);
+    flush(&f);
+    if (!f.has_failed && seal(f.fd) == 0)
+        return f.fd;
+    no_memory_file(w);
+    close(f.fd);
+    return -1;
 }
 
 static int send_message(int socket, const ProtobufCMessage *message, const struct wire_fds *fds,
@@ -154,17 +256,13 @@ static int send_message(int socket, const ProtobufCMessage *message, const struc
     }
 
     /* In a memory file, whose descriptor precedes the others. */
-    int all[WIRE_MAX_FDS + 1], rc;
-    void *address;
-    TRY(wire_memory(length, &all[0], &address, w));
-    protobuf_c_message_pack(message, address);
-    munmap(address, length);
+    int all[WIRE_MAX_FDS + 1];
+    all[0] = message_file(message, w);
+    if (all[0] < 0)
+        return -1;
     if (fds)
         memcpy(all + 1, fds->fd, fds->n * sizeof(int));
-    if (fcntl(all[0], F_ADD_SEALS, F_SEAL_WRITE) < 0)
-        rc = system_error("sealing a message", w);
-    else
-        rc = send_packet(socket, &h, NULL, all, h.n_fds + 1, flags, w);
+    int rc = send_packet(socket, &h, NULL, all, h.n_fds + 1, flags, w);
     close(all[0]);
     return rc;
 }
@@ -196,15 +294,43 @@ int wire_send_nonblocking(int socket, const ProtobufCMessage *message, struct wh
 
 /* ---- receiving */
 
+/* As recvmsg().  A reset, which the peer's end with unread messages causes, is skipped, since there
+ * may be messages that were sent before it; *ret_reset: whether there was one. */
+static ssize_t receive(int socket, struct msghdr *m, int flags, bool *ret_reset)
+{
+    ssize_t n;
+
+    *ret_reset = false;
+    for (;;) {
+        n = recvmsg(socket, m, flags);
+        if (n >= 0 || (errno != EINTR && (errno != ECONNRESET || *ret_reset)))
+            return n;
+        *ret_reset |= errno == ECONNRESET;
+    }
+}
+
+/* What receive() has returned instead of a packet: 0 or -1, as wire_receive(). */
+static int no_packet(ssize_t n, bool was_reset, struct why *w)
+{
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return timed_out(w);
+    if (n < 0 && errno != ECONNRESET)
+        return system_error("receiving a message", w);
+    why_fail(w, WHY_SYSTEM, "%s", was_reset ? strerror(ECONNRESET) : "end of file");
+    return 0;
+}
+
 struct packet {
     struct header header;
     uint8_t bytes[WIRE_INLINE];
 };
 
-/* Collects the received descriptors.  Excess ones are closed, and the packet is invalid. */
-static int take_fds(struct msghdr *m, bool may_drop, struct wire_fds *ret_fds, struct why *w)
+/* Collects the received descriptors.  Excess ones are closed, and the packet is invalid.  room: for
+ * how many there was room; the kernel drops those for which this process has none left. */
+static int take_fds(struct msghdr *m, const struct header *h, uint32_t room, bool may_drop,
+                    struct wire_fds *ret_fds, struct why *w)
 {
-    const int bad = may_drop ? MSG_TRUNC : MSG_TRUNC | MSG_CTRUNC;
+    const bool lacks = m->msg_flags & MSG_CTRUNC;
     uint32_t n = 0;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
@@ -221,8 +347,14 @@ static int take_fds(struct msghdr *m, bool may_drop, struct wire_fds *ret_fds, s
         }
     }
     ret_fds->n = n;
-    REQUIRE(w, !(m->msg_flags & bad),
-            "a packet with more data or descriptors than its header says");
+    REQUIRE(w, !(m->msg_flags & MSG_TRUNC), "a packet of more than %zu bytes",
+            sizeof(struct packet));
+    if (lacks && n < room)
+        return why_fail(w, WHY_MEMORY,
+                        "out of file descriptors: %u received of the %u of a message", n,
+                        h->n_fds + (h->length > WIRE_INLINE));
+    REQUIRE(w, !lacks || may_drop, "a packet with more descriptors than the %u that it announces",
+            room);
     return 0;
 }
 
@@ -241,16 +373,14 @@ static ssize_t receive_packet(int socket, const struct wire_header *next, struct
                         .msg_iovlen = 1,
                         .msg_control = room ? control.room : NULL,
                         .msg_controllen = room ? CMSG_LEN(sizeof(int) * room) : 0 };
-    ssize_t n;
+    bool was_reset;
+    ssize_t n = receive(socket, &m, MSG_CMSG_CLOEXEC, &was_reset);
 
-    do
-        n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return timed_out(w);
-    if (n < 0)
-        return errno == ECONNRESET ? 0 : system_error("receiving a message", w);
-    return take_fds(&m, next->without_fds, ret_fds, w) < 0 ? -1 : n;
+    if (n <= 0)
+        return no_packet(n, was_reset, w);
+    if (n < (ssize_t) sizeof(p->header))
+        p->header = (struct header){ 0 };
+    return take_fds(&m, &p->header, room, next->without_fds, ret_fds, w) < 0 ? -1 : n;
 }
 
 static bool has_packet(void *user)
@@ -305,8 +435,8 @@ static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, s
     struct stat st;
     int fd = fds->n ? fds->fd[0] : -1;
 
-    REQUIRE(w, fd >= 0 && length <= WIRE_MAX,
-            "a message of %zu bytes is too long or its file is missing", length);
+    REQUIRE(w, length <= WIRE_MAX, "a message of %zu bytes, at most %d", length, WIRE_MAX);
+    REQUIRE(w, fd >= 0, "the file of a message of %zu bytes is missing", length);
     REQUIRE(w, fstat(fd, &st) == 0 && (uint64_t) st.st_size >= length,
             "the file of a message is shorter than its %zu bytes", length);
     REQUIRE(w, wire_is_sealed(fd, sealed), "the file of a message is not sealed");
@@ -341,15 +471,13 @@ static int read_packet(const struct packet *p, size_t n, const struct wire_heade
 int wire_peek(int socket, struct wire_header *ret_next, struct why *w)
 {
     struct header h;
-    ssize_t n;
+    struct iovec io = { &h, sizeof(h) };
+    bool was_reset;
+    ssize_t n =
+        receive(socket, &(struct msghdr){ .msg_iov = &io, .msg_iovlen = 1 }, MSG_PEEK, &was_reset);
 
-    do
-        n = recv(socket, &h, sizeof(h), MSG_PEEK);
-    while (n < 0 && errno == EINTR);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return timed_out(w);
     if (n <= 0)
-        return n == 0 || errno == ECONNRESET ? 0 : system_error("awaiting a message", w);
+        return no_packet(n, was_reset, w);
     if (n < (ssize_t) sizeof(h))
         h = (struct header){ 0 };
     ret_next->n_fds = h.n_fds < WIRE_MAX_FDS ? h.n_fds : WIRE_MAX_FDS;

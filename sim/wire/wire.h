@@ -17,7 +17,7 @@
 #include "wire.pb-c.h"
 
 enum {
-    WIRE_PROTOCOL = 5,  /* version of the messages in wire.proto */
+    WIRE_PROTOCOL = 6,  /* version of the messages in wire.proto */
     WIRE_MAX_FDS = 252, /* with that of a long message: the kernel's limit SCM_MAX_FD */
     WIRE_INVALID_FD =
         WIRE_MAX_FDS + 2,            /* name of an invalid descriptor, as distinct from 0, none */
@@ -47,16 +47,18 @@ void wire_close_fds(struct wire_fds *fds);
 void wire_set_timeouts(int socket, double receive, double send);
 
 /* Sends a message; fds may be NULL.  WHY_SYSTEM: the peer has closed the connection.  WHY_TIMEOUT:
- * the socket's timeout has passed.  WHY_MEMORY: nothing was sent, and the connection is still
- * usable. */
+ * the socket's timeout has passed.  WHY_MEMORY: out of memory, of descriptors, or of those that may
+ * be on their way at one time, also after some attempts; nothing was sent, and the connection is
+ * still usable. */
 int wire_send(int socket, const ProtobufCMessage *m, const struct wire_fds *fds, struct why *w);
 /* As wire_send(), but fails instead of waiting for room in the socket's queue. */
 int wire_send_nonblocking(int socket, const ProtobufCMessage *m, struct why *w);
 /* Busy-waits until the socket is readable, for as long as sim/base/spin.h allows. */
 void wire_spin(int socket, struct spin *s);
-/* Waits for a message, which is allocated in the arena.  1: received.  0: end of the connection.
- * -1 with WHY_INVALID: not a valid message; WHY_TIMEOUT; WHY_SYSTEM; WHY_MEMORY: not enough memory
- * to read it, the message was discarded and the connection is still usable. */
+/* Waits for a message, which is allocated in the arena.  1: received.  0: end of the connection,
+ * with WHY_SYSTEM: whether by an end of file or a reset. -1 with WHY_INVALID: not a valid message;
+ * WHY_TIMEOUT; WHY_SYSTEM; WHY_MEMORY: not enough memory or descriptors for it, the message was
+ * discarded and the connection is still usable. */
 int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
                  ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w);
 

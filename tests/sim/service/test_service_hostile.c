@@ -92,7 +92,9 @@ START_TEST(a_client_with_looped_channels_is_released)
         call.method = WIRE__METHOD__OPEN_CHANNEL;
         call.fd = wire_put_fd(&fds, i < 2 ? pair[i] : fd);
         ck_assert_int_eq(wire_send(fd, &call.base, &fds, &w), 0);
-        ck_assert_int_eq(wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w), i < 2);
+        ck_assert_int_eq(wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w), 1);
+        ck_assert_str_eq(((const Wire__Reply *) reply)->farewell,
+                         i < 2 ? "" : "OPEN_CHANNEL: a socket of a pair is missing");
     }
     close(pair[0]);
     close(pair[1]);
@@ -140,13 +142,19 @@ START_TEST(malformed_messages_disconnect_only_their_sender)
     static const struct {
         uint32_t words[3];
         size_t bytes;
+        const char *farewell;
     } malformed[] = {
-        { { 0 }, 4 }, { { 100, 0, 0 }, 12 }, { { 4, 1, 0 }, 12 }, { { WIRE_INLINE + 1, 1, 0 }, 8 }
+        { { 0 }, 4, "a packet of 4 bytes, shorter than its header" },
+        { { 100, 0, 0 }, 12, "a packet of 12 bytes with a message of 100 bytes" },
+        { { 4, 1, 0 }, 12, "not a message of type wire.Call" },
+        { { WIRE_INLINE + 1, 1, 0 }, 8, "the file of a message of 32769 bytes is missing" },
     };
+    struct arena *a = arena_new(0);
+    ProtobufCMessage *reply;
+    struct wire_fds none;
     struct holdings before = lab_at_rest(lab_service);
     struct hal_driver *d = lab_connect();
     struct client_model m;
-    char byte;
 
     client_add_model(&m, N, false);
     client_prepare(&m, d, HAL_PRIORITY_LOW);
@@ -154,9 +162,13 @@ START_TEST(malformed_messages_disconnect_only_their_sender)
         int fd = lab_connect_raw();
         ck_assert_int_eq(send(fd, malformed[i].words, malformed[i].bytes, 0),
                          (ssize_t) malformed[i].bytes);
-        ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
+        ck_assert_int_eq(wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w), 1);
+        ck_assert_str_eq(((const Wire__Reply *) reply)->farewell, malformed[i].farewell);
+        ck_assert_int_eq(wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w), 0);
+        ck_assert_str_eq(w.text, "end of file");
         close(fd);
     }
+    arena_free(a);
     struct client_request r;
     client_fill(&r, N);
     ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result), HAL_NONE);
