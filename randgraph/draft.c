@@ -116,6 +116,10 @@ static bool fits(const struct draft *d, uint32_t at, const struct graph_value *k
 
     if (graph_value_empty(k) && !takes_empty(d, at, k))
         return false;
+    /* some of its dimensions are unknown in the model */
+    if ((k->open || graph_value_empty(k)) && d->limits &&
+        (support_unknown_inputs(d->limits->without) >> VARIANT_UNKNOWN_DIMS & 1))
+        return false;
     if (k->t.dtype != role_type(r, d->typing) || !scale_fits(d, r, &k->t))
         return false;
     struct shape s = shape_nhwc(d, r, &k->t.shape);

@@ -168,8 +168,10 @@ int draft_commit(struct draft *d)
     for (uint32_t i = 0; i < d->n_out; i++)
         if (graph_value_empty(d->out[i]))
             d->out[i]->open = 0;
-    for (uint32_t i = 0; d->limits && i < d->n_in + d->n_out; i++)
-        (i < d->n_in ? d->in[i] : d->out[i - d->n_in])->without |= d->limits->without;
+    for (uint32_t i = 0; d->limits && i < d->n_in; i++)
+        d->in[i]->without |= support_unknown_inputs(d->limits->without);
+    for (uint32_t i = 0; d->limits && i < d->n_out; i++)
+        d->out[i]->without |= d->limits->without;
     TRY(builder_operation(b, d->op, d->in, d->n_in, d->out, d->n_out));
     if (b->failing && !b->fails && b->depth == 0)
         draw_illegal(d);

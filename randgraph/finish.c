@@ -82,7 +82,8 @@ static int fill_pool(struct builder *b, struct graph *g)
 {
     size_t size = 0;
 
-    if (!rng_percent(b->rng, b->weights->pool_graph))
+    if (!rng_percent(b->rng, b->weights->pool_graph) ||
+        (b->support && support_models(b->support)->no_pools))
         return 0;
     for (uint32_t i = 0; i < g->n_operands; i++) {
         struct operand *o = &g->operand[i];
@@ -124,12 +125,13 @@ int finish_example(struct builder *b, struct example *ret_example)
 
     /* inputs in operand order; outputs: results that no operation reads, and a few or all of those
      * that are read */
+    const bool may_read_outputs = !b->support || !support_models(b->support)->no_read_outputs;
     uint32_t extra = rng_percent(b->rng, b->weights->all_outputs) ? 100 : b->weights->extra_output;
     for (uint32_t i = 0; i < b->n_graph_values; i++) {
         struct graph_value *k = b->known[i];
         if (k->life == LIFE_INPUT)
             input[n_input++] = k;
-        if (k->result && (k->uses == 0 || rng_percent(b->rng, extra)))
+        if (k->result && (k->uses == 0 || (rng_percent(b->rng, extra) && may_read_outputs)))
             output[n_output++] = k;
     }
     TRY(finish_graph(b, input, n_input, output, n_output, &b->model->graph[0]));

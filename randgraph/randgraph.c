@@ -140,8 +140,10 @@ static void draw_profile(struct builder *b)
 static uint32_t draw_length(struct builder *b)
 {
     const struct randgraph_options *o = b->options;
-    uint32_t most = o->max_ops;
+    const uint32_t limit = b->support ? support_models(b->support)->operations : 0;
+    uint32_t most = limit && limit < o->max_ops ? limit : o->max_ops;
 
+    most = most < o->min_ops ? o->min_ops : most;
     if (most > short_length && o->min_ops < short_length &&
         rng_percent(b->rng, b->weights->short_graph))
         most = short_length;

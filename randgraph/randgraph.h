@@ -151,7 +151,7 @@ int randgraph_check_from(const struct randgraph_options *options, const struct e
  * have one operation that is drawn without regard to the set; all other operations are in it.  It
  * is never changed once it is complete, and may then be used by several threads. */
 
-enum { RANDGRAPH_TRAITS = 12 + 1 + 2 * MAX_ROLES, RANDGRAPH_EDGE_PERCENT = 5 };
+enum { RANDGRAPH_TRAITS = 16 + 2 * MAX_ROLES, RANDGRAPH_EDGE_PERCENT = 5 };
 /* Calls that are drawn for a probe row: none of the first RANDGRAPH_FIRST_SAMPLES is supported: no
  * more; the limits learned so far predict the answers to the last RANDGRAPH_SURE_SAMPLES and two
  * for each limit: no more; at most RANDGRAPH_SAMPLES. */
@@ -168,13 +168,16 @@ enum randgraph_variant {
     VARIANT_RELAXED,      /* fp32 computed in fp16 */
     VARIANT_UNKNOWN_DIMS, /* of results */
     VARIANT_UNKNOWN_RANK,
+    VARIANT_UNKNOWN_INPUT_DIMS, /* of tensors that are read */
+    VARIANT_UNKNOWN_INPUT_RANK,
+    VARIANT_CONSTANT_FIRST, /* the first tensor */
     RANDGRAPH_VARIANTS
 };
 
 /* What is supported of a probe row.  Has no pointers. */
 struct randgraph_limits {
     bool supported;
-    uint8_t without;                    /* bit per enum randgraph_variant */
+    uint8_t without;                    /* bit per enum randgraph_variant: randgraph_refuse() */
     uint64_t allowed[RANDGRAPH_TRAITS]; /* bit per value of each trait; all: no limit */
     uint64_t refused_windows; /* sizes that are the only reason why a sample is not supported */
 };
@@ -202,6 +205,9 @@ bool randgraph_limits_size(const struct randgraph_limits *limits);
 uint32_t randgraph_sample_size(const struct randgraph_sample *s);
 /* Changes an example of randgraph_probe() to the variant.  False: it has none. */
 bool randgraph_probe_variant(struct example *e, enum randgraph_variant variant);
+/* Notes that the driver rejects a variant.  A constant first tensor becomes a limit on its role. */
+void randgraph_refuse(uint32_t row, enum randgraph_variant variant,
+                      struct randgraph_limits *limits);
 /* Limits within which all samples that the driver does not support are excluded. */
 void randgraph_learn(uint32_t row, const struct randgraph_sample *sample, uint32_t n,
                      struct randgraph_limits *ret_limits);
@@ -213,10 +219,18 @@ bool randgraph_is_within(const struct randgraph_limits *l, const struct randgrap
  * operation have one, gets theirs. */
 void randgraph_share_windows(struct randgraph_limits *limits);
 
+/* What is supported of whole models, whatever their operations are. */
+struct randgraph_model_limits {
+    uint32_t operations;  /* the largest number of them; 0: no limit */
+    bool no_pools;        /* no constants by reference */
+    bool no_read_outputs; /* no output that an operation reads, too */
+};
+
 /* limits: one per probe row; copied.  branch, loop: bit per enum dtype of the tensors that IF and
- * WHILE take.  WHY_MEMORY; WHY_UNSUPPORTED: nothing is supported. */
+ * WHILE take.  models: NULL for no limits.  WHY_MEMORY; WHY_UNSUPPORTED: nothing is supported. */
 int randgraph_support_new(int max_level, const struct randgraph_limits *limits, uint32_t branch,
-                          uint32_t loop, struct randgraph_support **ret_support, struct why *w);
+                          uint32_t loop, const struct randgraph_model_limits *models,
+                          struct randgraph_support **ret_support, struct why *w);
 void randgraph_support_free(struct randgraph_support *s);
 /* The text that randgraph_support_parse() reads; there is one for each set. */
 const char *randgraph_support_text(const struct randgraph_support *s);

@@ -283,15 +283,18 @@ enum trait {
     TRAIT_INPUTS,    /* number of operands given, the variadic one counted once */
     TRAIT_MANY,      /* number of variadic operands */
     TRAIT_OUTPUTS,
-    TRAIT_SHAPES, /* the first two tensors: 0 have the same shape, 1 the same rank, 2 neither */
-    TRAIT_WINDOW, /* 8 * height + width, each at most 7 */
-    TRAIT_SIDE,   /* largest dimension of any tensor */
-    TRAIT_SIZE,   /* largest number of elements, in 4 steps per power of two */
-    TRAIT_BATCH,  /* first dimension of the first tensor */
-    TRAIT_ALIGN,  /* how often 2 divides the last dimension of the first tensor, at most 3 */
-    TRAIT_ZERO,   /* zero point of the first tensor: 0 is 0, 1 is 128, 2 another */
-    TRAIT_SCALES, /* whether the first two tensors have another scale or zero point */
-    TRAIT_STATE,  /* from here on one per role: see STATE_... */
+    TRAIT_SHAPES,   /* the first two tensors: 0 have the same shape, 1 the same rank, 2 neither */
+    TRAIT_WINDOW,   /* 8 * height + width, each at most 7 */
+    TRAIT_SIDE,     /* largest dimension of any tensor */
+    TRAIT_SIZE,     /* largest number of elements, in 4 steps per power of two */
+    TRAIT_BATCH,    /* first dimension of the first tensor */
+    TRAIT_ALIGN,    /* how often 2 divides the last dimension of the first tensor, at most 3 */
+    TRAIT_ZERO,     /* zero point of the first tensor: 0 is 0, 1 is 128, 2 another */
+    TRAIT_SCALES,   /* whether the first two tensors have another scale or zero point */
+    TRAIT_CHANNELS, /* as TRAIT_ALIGN, of the channels of an image in either layout */
+    TRAIT_OUT_CHANNELS,                   /* the same of the first result */
+    TRAIT_IN_SIZE,                        /* as TRAIT_SIZE, of what is read */
+    TRAIT_STATE,                          /* from here on one per role: see STATE_... */
     TRAIT_VALUE = TRAIT_STATE + MAX_ROLES /* ... value of a scalar constant + VALUE_OFFSET */
 };
 enum { STATE_VARIABLE, STATE_CONSTANT, STATE_MIXED, STATE_NO_VALUE, STATE_LEFT_OFF };
@@ -307,6 +310,9 @@ const struct randgraph_limits *support_row(const struct randgraph_support *s, ui
 bool support_allows(const struct randgraph_limits *l, const uint8_t trait[RANDGRAPH_TRAITS]);
 const struct rows *support_rows(const struct randgraph_support *s);
 int support_level(const struct randgraph_support *s); /* highest feature level */
+const struct randgraph_model_limits *support_models(const struct randgraph_support *s);
+/* Bits of VARIANT_UNKNOWN_DIMS and _RANK for a tensor that an operation with these limits reads. */
+uint8_t support_unknown_inputs(uint8_t without);
 /* Whether relaxed models are supported by all rows; whether IF or WHILE are by any. */
 bool support_has_relaxed(const struct randgraph_support *s);
 bool support_has_control(const struct randgraph_support *s);

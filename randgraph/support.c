@@ -137,6 +137,39 @@ bool randgraph_guide(uint32_t row, uint32_t index, const struct randgraph_limits
     return true;
 }
 
+static bool hide_shape(struct tensor *t, bool rank)
+{
+    if (!dtype_info[t->dtype].tensor || dtype_info[t->dtype].quant == QUANT_CHANNEL)
+        return false;
+    if (rank)
+        t->shape.rank = 0;
+    memset(t->shape.dim, 0, sizeof t->shape.dim);
+    return true;
+}
+
+/* Where it is a tensor, an input of the model, and not the only one. */
+static bool make_first_constant(struct example *e)
+{
+    struct graph *g = &e->model.graph[0];
+    const uint32_t first = g->operation->n_in ? g->operation->in[0] : 0;
+    struct operand *o = &g->operand[first];
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        at = g->input[i] == first ? i : at;
+    if (o->life != LIFE_INPUT || !dtype_info[o->tensor.dtype].tensor || !e->in[at].data)
+        return false;
+    o->life = LIFE_CONSTANT_COPY;
+    o->tensor.data = e->in[at].data;
+    o->length = tensor_bytes(&o->tensor);
+    g->n_inputs--;
+    for (uint32_t i = at; i < g->n_inputs; i++) {
+        g->input[i] = g->input[i + 1];
+        e->in[i] = e->in[i + 1];
+    }
+    return true;
+}
+
 bool randgraph_probe_variant(struct example *e, enum randgraph_variant variant)
 {
     struct graph *g = &e->model.graph[0];
@@ -144,18 +177,38 @@ bool randgraph_probe_variant(struct example *e, enum randgraph_variant variant)
 
     for (uint32_t i = 0; i < g->n_operands; i++)
         has_float |= g->operand[i].tensor.dtype == DT_F32;
-    if (variant == VARIANT_RELAXED) {
-        e->model.relaxed = true;
-        return has_float;
+    switch (variant) {
+    case VARIANT_RELAXED: e->model.relaxed = true; return has_float;
+    case VARIANT_CONSTANT_FIRST: return make_first_constant(e);
+    case VARIANT_UNKNOWN_DIMS:
+    case VARIANT_UNKNOWN_RANK:
+        for (uint32_t i = 0; i < g->n_outputs; i++)
+            hide_shape(&g->operand[g->output[i]].tensor, variant == VARIANT_UNKNOWN_RANK);
+        return true;
+    default: break;
     }
-    for (uint32_t i = 0; i < g->n_outputs; i++) {
-        struct shape *s = &g->operand[g->output[i]].tensor.shape;
-        if (variant == VARIANT_UNKNOWN_RANK)
-            s->rank = 0;
-        for (uint32_t k = 0; k < s->rank; k++)
-            s->dim[k] = 0;
-    }
-    return true;
+    bool any = false;
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        any |= hide_shape(&g->operand[g->input[i]].tensor, variant == VARIANT_UNKNOWN_INPUT_RANK);
+    return any;
+}
+
+void randgraph_refuse(uint32_t row, enum randgraph_variant variant, struct randgraph_limits *limits)
+{
+    const struct row *r = rows_get()->by_id[row];
+    const uint8_t first = r->op->forms[r->form].role[0];
+
+    if (variant == VARIANT_CONSTANT_FIRST)
+        limits->allowed[TRAIT_STATE + first] &=
+            ~((uint64_t) 1 << STATE_CONSTANT | (uint64_t) 1 << STATE_MIXED);
+    else
+        limits->without |= (uint8_t) (1u << variant);
+}
+
+uint8_t support_unknown_inputs(uint8_t without)
+{
+    return without | (uint8_t) (without >> (VARIANT_UNKNOWN_INPUT_DIMS - VARIANT_UNKNOWN_DIMS) &
+                                (1u << VARIANT_UNKNOWN_DIMS | 1u << VARIANT_UNKNOWN_RANK));
 }
 
 /* ---- learning */
@@ -420,6 +473,11 @@ bool support_control(const struct randgraph_support *s, bool loop, enum dtype ty
     return s->control[loop] >> type & 1;
 }
 
+const struct randgraph_model_limits *support_models(const struct randgraph_support *s)
+{
+    return &s->models;
+}
+
 bool support_has(const struct randgraph_support *s, const char *name, enum dtype type)
 {
     const struct op_list *list = &s->rows.first[type];
@@ -485,7 +543,8 @@ static int fill(struct randgraph_support *s, const struct randgraph_limits *limi
 }
 
 int randgraph_support_new(int max_level, const struct randgraph_limits *limits, uint32_t branch,
-                          uint32_t loop, struct randgraph_support **ret_support, struct why *w)
+                          uint32_t loop, const struct randgraph_model_limits *models,
+                          struct randgraph_support **ret_support, struct why *w)
 {
     struct arena *a = arena_new(0);
     struct randgraph_support *s = a ? arena_alloc(a, 1, sizeof *s) : NULL;
@@ -495,6 +554,8 @@ int randgraph_support_new(int max_level, const struct randgraph_limits *limits, 
         return why_no_memory(w);
     }
     *s = (struct randgraph_support){ .arena = a, .level = max_level, .control = { branch, loop } };
+    if (models)
+        s->models = *models;
     if (fill(s, limits, w) < 0) {
         arena_free(a);
         return -1;

@@ -11,6 +11,7 @@ struct randgraph_support {
     struct rows rows;                /* those that are supported */
     bool has_relaxed;
     uint32_t control[2]; /* of IF, of WHILE: bit per enum dtype of their arguments */
+    struct randgraph_model_limits models;
     const char *text;
     uint64_t digest; /* of the text; never 0 */
 };

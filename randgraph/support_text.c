@@ -2,12 +2,14 @@
  *
  *     halcyon-support 1
  *     level 3
+ *     models operations=6 without=pools,read-outputs
  *     IF TENSOR_FLOAT32,TENSOR_BOOL8
  *     CONV_2D/0/1 TENSOR_FLOAT32,TENSOR_FLOAT32,TENSOR_FLOAT32 window=1x1,3x3 filter.is=constant
  * nchw=0 RELU/0/0 TENSOR_FLOAT32 rank=1..4 without=relaxed
  *
  * The numbers after an operation are its form and typing row, the types those of its tensors in
  * that form.  A trait that is not listed has no limit. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +18,22 @@
 #include "randgraph/support.h"
 
 static const char *const trait_name[] = {
-    [TRAIT_RANK] = "rank",     [TRAIT_MOST_RANK] = "most-rank", [TRAIT_INPUTS] = "inputs",
-    [TRAIT_MANY] = "variadic", [TRAIT_OUTPUTS] = "outputs",     [TRAIT_SHAPES] = "shapes",
-    [TRAIT_WINDOW] = "window", [TRAIT_SIDE] = "side",           [TRAIT_SIZE] = "size",
-    [TRAIT_BATCH] = "batch",   [TRAIT_ALIGN] = "alignment",     [TRAIT_ZERO] = "zero",
+    [TRAIT_RANK] = "rank",
+    [TRAIT_MOST_RANK] = "most-rank",
+    [TRAIT_INPUTS] = "inputs",
+    [TRAIT_MANY] = "variadic",
+    [TRAIT_OUTPUTS] = "outputs",
+    [TRAIT_SHAPES] = "shapes",
+    [TRAIT_WINDOW] = "window",
+    [TRAIT_SIDE] = "side",
+    [TRAIT_SIZE] = "size",
+    [TRAIT_BATCH] = "batch",
+    [TRAIT_ALIGN] = "alignment",
+    [TRAIT_ZERO] = "zero",
     [TRAIT_SCALES] = "scales",
+    [TRAIT_CHANNELS] = "channels",
+    [TRAIT_OUT_CHANNELS] = "out-channels",
+    [TRAIT_IN_SIZE] = "in-size",
 };
 _Static_assert(COUNT(trait_name) == TRAIT_STATE, "each trait has a name");
 
@@ -34,6 +47,8 @@ static const char *const variant_name[] = {
     [VARIANT_RELAXED] = "relaxed",
     [VARIANT_UNKNOWN_DIMS] = "unknown-dims",
     [VARIANT_UNKNOWN_RANK] = "unknown-rank",
+    [VARIANT_UNKNOWN_INPUT_DIMS] = "unknown-input-dims",
+    [VARIANT_UNKNOWN_INPUT_RANK] = "unknown-input-rank",
 };
 
 enum { TRAIT_NAME = 80, WORD = 2000 };
@@ -140,11 +155,25 @@ static void put_row(FILE *f, const struct row *row, const struct randgraph_limit
         }
     if (l->without)
         fputs(" without=", f);
-    for (int v = 0; v < RANDGRAPH_VARIANTS; v++)
+    for (int v = 0; v < COUNT(variant_name); v++)
         if (l->without >> v & 1) {
             fprintf(f, "%s%s", comma, variant_name[v]);
             comma = ",";
         }
+    putc('\n', f);
+}
+
+static void put_models(FILE *f, const struct randgraph_model_limits *l)
+{
+    if (!l->operations && !l->no_pools && !l->no_read_outputs)
+        return;
+    fputs("models", f);
+    if (l->operations)
+        fprintf(f, " operations=%" PRIu32, l->operations);
+    if (l->no_pools || l->no_read_outputs)
+        fprintf(f, " without=%s%s%s", l->no_pools ? "pools" : "",
+                l->no_pools && l->no_read_outputs ? "," : "",
+                l->no_read_outputs ? "read-outputs" : "");
     putc('\n', f);
 }
 
@@ -159,6 +188,7 @@ char *support_write(const struct randgraph_support *s)
     if (!f)
         return NULL;
     fprintf(f, "halcyon-support 1\nlevel %d\n", s->level);
+    put_models(f, &s->models);
     for (int i = 0; i < COUNT(control); i++)
         if (s->control[i]) {
             fprintf(f, "%s ", control[i]);
@@ -274,9 +304,10 @@ static int parse_row(char *line, const struct rows *rows, struct randgraph_limit
     char *typing = form;
     form = typing ? strsep(&typing, "/") : NULL;
     const struct op *op = op_by_name(name);
-    REQUIRE(w, op && form && typing && line,
-            "expected OPERATION/FORM/ROW TYPES or a line with level, IF or WHILE, found '%s'",
-            name);
+    REQUIRE(
+        w, op && form && typing && line,
+        "expected OPERATION/FORM/ROW TYPES or a line with level, models, IF or WHILE, found '%s'",
+        name);
     TRY(parse_u64(form, 0, (uint64_t) op->n_forms - 1, &f, w));
     TRY(parse_u64(typing, 0, (uint64_t) op->n_typings - 1, &t, w));
     for (uint32_t i = 0; i < rows->n_ids && !row; i++)
@@ -300,8 +331,31 @@ static int parse_row(char *line, const struct rows *rows, struct randgraph_limit
     return 0;
 }
 
+static int parse_models(char *line, struct randgraph_model_limits *l, struct why *w)
+{
+    for (char *word; (word = strsep(&line, " "));) {
+        if (strncmp(word, "operations=", 11) == 0) {
+            uint64_t n;
+            TRY(parse_u64(word + 11, 1, 100, &n, w));
+            l->operations = (uint32_t) n;
+        } else if (strncmp(word, "without=", 8) == 0) {
+            char *list = word + 8;
+            for (char *v; (v = strsep(&list, ","));) {
+                REQUIRE(w, !strcmp(v, "pools") || !strcmp(v, "read-outputs"),
+                        "models can be without pools and read-outputs, found '%s'", v);
+                *(*v == 'p' ? &l->no_pools : &l->no_read_outputs) = true;
+            }
+        } else {
+            return why_fail(w, WHY_INVALID, "expected operations=N or without=LIST, found '%s'",
+                            word);
+        }
+    }
+    return 0;
+}
+
 struct reading {
     struct randgraph_limits *limits;
+    struct randgraph_model_limits models;
     uint32_t control[2];
     uint64_t level;
 };
@@ -315,6 +369,8 @@ static int parse_line(char *line, int number, struct reading *r, struct why *w)
     }
     if (strncmp(line, "level ", 6) == 0)
         return parse_u64(line + 6, 1, MAX_LEVEL, &r->level, w);
+    if (strncmp(line, "models ", 7) == 0)
+        return parse_models(line + 7, &r->models, w);
     if (strncmp(line, "IF ", 3) == 0)
         return parse_types(line + 3, &r->control[0], w);
     if (strncmp(line, "WHILE ", 6) == 0)
@@ -347,7 +403,8 @@ int randgraph_support_parse(const char *text, struct randgraph_support **ret_sup
     int rc = r.limits && copy ? read_lines(copy, &r, w) : why_no_memory(w);
 
     if (rc == 0)
-        rc = randgraph_support_new((int) r.level, r.limits, r.control[0], r.control[1], &s, w);
+        rc = randgraph_support_new((int) r.level, r.limits, r.control[0], r.control[1], &r.models,
+                                   &s, w);
     if (rc == 0 && strcmp(s->text, text) != 0) {
         randgraph_support_free(s);
         rc = why_fail(w, WHY_INVALID, "not as this version of Halcyon writes it");

@@ -34,6 +34,17 @@ static void put_window(const struct draft *d, uint8_t *trait)
         trait[TRAIT_WINDOW] = (uint8_t) (8 * at_most(h, 7) + at_most(w, 7));
 }
 
+static uint8_t alignment(uint32_t n)
+{
+    return n ? at_most((uint64_t) __builtin_ctz(n), 3) : 0;
+}
+
+static void put_channels(const struct draft *d, const struct tensor *t, uint8_t *trait)
+{
+    if (t->shape.rank == 4 && d->op->layout)
+        *trait = alignment(t->shape.dim[d->call.nchw ? 1 : 3]);
+}
+
 static void put_tensor(const struct tensor *t, uint8_t *trait)
 {
     uint8_t size = size_step(tensor_count(t)), rank = at_most(t->shape.rank, MOST_TRAIT);
@@ -55,7 +66,7 @@ static void put_first(const struct tensor *t, uint8_t *trait)
     if (s->rank == 0)
         return;
     trait[TRAIT_BATCH] = at_most(s->dim[0], MOST_TRAIT);
-    trait[TRAIT_ALIGN] = last ? at_most((uint64_t) __builtin_ctz(last), 3) : 0;
+    trait[TRAIT_ALIGN] = alignment(last);
     if (t->scale != 0)
         trait[TRAIT_ZERO] = t->zero == 0 ? 0 : t->zero == 128 ? 1 : 2;
 }
@@ -117,6 +128,7 @@ void traits_of(const struct draft *d, uint8_t trait[RANDGRAPH_TRAITS])
         if (!first)
             first = t;
     }
+    trait[TRAIT_IN_SIZE] = trait[TRAIT_SIZE];
     for (uint32_t i = 0; i < d->n_out; i++)
         put_tensor(d->result[i], trait);
     trait[TRAIT_INPUTS] = at_most(d->n_in - (many ? many - 1 : 0), MOST_TRAIT);
@@ -125,6 +137,9 @@ void traits_of(const struct draft *d, uint8_t trait[RANDGRAPH_TRAITS])
         trait[TRAIT_MANY] = at_most(many, MOST_TRAIT);
     if (first)
         put_first(first, trait);
+    if (first)
+        put_channels(d, first, &trait[TRAIT_CHANNELS]);
+    put_channels(d, d->result[0], &trait[TRAIT_OUT_CHANNELS]);
     if (second)
         put_second(first, second, trait);
     put_window(d, trait);
@@ -137,5 +152,6 @@ bool trait_is_ordered(const struct op *op, int trait)
         return draw != DRAW_SCHEME && draw != DRAW_ACTIVATION && draw != DRAW_FLAG;
     }
     return trait == TRAIT_MANY || trait == TRAIT_OUTPUTS || trait == TRAIT_SIDE ||
-           trait == TRAIT_SIZE || trait == TRAIT_BATCH || trait == TRAIT_ALIGN;
+           trait == TRAIT_SIZE || trait == TRAIT_BATCH || trait == TRAIT_ALIGN ||
+           trait == TRAIT_CHANNELS || trait == TRAIT_OUT_CHANNELS || trait == TRAIT_IN_SIZE;
 }

@@ -18,8 +18,12 @@ enum {
     LARGE_DRAWS = 8
 }; /* where no limit on sizes is learned; draws for each */
 enum { CONTROL_SAMPLES = 5, CONTROL_ENOUGH = 4, LOOP = DT_COUNT };
+/* Models of several operations: of each number of them MODEL_SAMPLES are asked about.  A limit is
+ * believed if none of those beyond it is supported and MODEL_ENOUGH of those within it are. */
+enum { MODELS = 2 * LOOP, MODEL_SAMPLES = 8, MODEL_ENOUGH = 6, MODEL_SHORT = 3 };
 
-/* An item is a probe row; of the second round: an element type of IF, LOOP + type of WHILE. */
+/* An item is a probe row; of the second round: an element type of IF, LOOP + type of WHILE, and
+ * MODELS for limits on whole models. */
 struct probe {
     const char *uri;
     double timeout;
@@ -27,7 +31,8 @@ struct probe {
     int level;                       /* that the target's HAL version represents */
     struct randgraph_limits *limits; /* by probe row */
     uint32_t control[2];             /* bit per enum dtype */
-    struct randgraph_support *set;   /* in the second round: with IF and WHILE of all types */
+    struct randgraph_model_limits models;
+    struct randgraph_support *set; /* in the second round: with IF and WHILE of all types */
     uint64_t asked;
     uint8_t *lost;   /* by item: its driver has died once, which may have come from outside */
     bool again;      /* the item that ends is asked again */
@@ -43,6 +48,7 @@ struct probe_answer {
     int level;
     bool control;
     struct randgraph_limits limits;
+    struct randgraph_model_limits models;
     char how[256]; /* of a death */
 };
 
@@ -96,8 +102,7 @@ static bool ask(const struct probe *p, const struct example *e, struct arena *ar
 
 /* Which variants of a supported call are not supported. */
 static void ask_variants(const struct probe *p, uint32_t row, uint32_t index,
-                         const struct randgraph_limits *within, uint8_t *ret_without,
-                         struct probe_answer *a)
+                         const struct randgraph_limits *within, struct probe_answer *a)
 {
     for (int v = 0; v < RANDGRAPH_VARIANTS && a->kind == ANSWER_LIMITS; v++) {
         uint8_t trait[RANDGRAPH_TRAITS];
@@ -106,7 +111,7 @@ static void ask_variants(const struct probe *p, uint32_t row, uint32_t index,
         struct why why;
         if (arena && randgraph_probe(row, index, p->level, within, arena, &e, trait, &why) == 0 &&
             randgraph_probe_variant(&e, (enum randgraph_variant) v) && !ask(p, &e, arena, a))
-            *ret_without |= (uint8_t) (1u << v);
+            randgraph_refuse(row, (enum randgraph_variant) v, &a->limits);
         arena_free(arena);
     }
 }
@@ -233,11 +238,9 @@ static void ask_row(const struct probe *p, uint32_t row, struct worker_pool_link
     ask_calls(&r, l, a);
     if (r.yes && !randgraph_limits_size(&a->limits) && ask_large_calls(&r, a))
         ask_calls(&r, l, a);
-    uint8_t without = 0;
     randgraph_learn(row, r.sample, r.n, &a->limits);
     if (r.yes)
-        ask_variants(p, row, r.first, r.first_is_free ? NULL : &r.within_first, &without, a);
-    a->limits.without = without;
+        ask_variants(p, row, r.first, r.first_is_free ? NULL : &r.within_first, a);
 }
 
 /* Graphs of IF or WHILE alone, whose subgraphs are drawn within the set. */
@@ -245,6 +248,8 @@ static void ask_control(const struct probe *p, uint64_t item, struct probe_answe
 {
     struct randgraph_options options = randgraph_default;
     uint32_t yes = 0, no = 0;
+    if (p->level < 4)
+        return; /* IF and WHILE are newer */
     options.min_ops = options.max_ops = 1;
     options.max_dim = 4;
     options.relaxed = 0;
@@ -268,13 +273,69 @@ static void ask_control(const struct probe *p, uint64_t item, struct probe_answe
     a->control = yes >= CONTROL_ENOUGH;
 }
 
+/* How many of MODEL_SAMPLES graphs of n operations within the set are supported. */
+static uint32_t count_models(const struct probe *p, uint32_t n,
+                             const struct randgraph_weights *weights, struct worker_pool_link *l,
+                             struct probe_answer *a)
+{
+    struct randgraph_options options = randgraph_default;
+    uint32_t asked = 0, yes = 0;
+    options.min_ops = options.max_ops = n;
+    options.max_dim = 4;
+    options.relaxed = options.control_flow = 0;
+    options.weights = weights;
+    options.support = p->set;
+    options.support_digest = randgraph_support_digest(p->set);
+    for (uint64_t i = 0; asked < MODEL_SAMPLES && i < 4 * MODEL_SAMPLES && a->kind == ANSWER_LIMITS;
+         i++) {
+        struct arena *arena = arena_new(0);
+        struct example e;
+        struct why why;
+        if (arena && randgraph_make(&options, 1, i, arena, &e, &why) == 0 &&
+            e.model.graph[0].n_operations == n) {
+            asked++;
+            yes += ask(p, &e, arena, a);
+        }
+        arena_free(arena);
+        worker_pool_keep_alive(l);
+    }
+    return yes;
+}
+
+/* What a driver rejects of models whose operations it supports. */
+static void ask_models(const struct probe *p, struct worker_pool_link *l, struct probe_answer *a)
+{
+    struct randgraph_weights plain = randgraph_weights_default, with;
+    uint32_t n = (uint32_t) randgraph_default.max_ops, yes;
+    plain.unknown_graph = plain.pool_graph = plain.extra_output = plain.all_outputs = 0;
+
+    yes = count_models(p, n, &plain, l, a);
+    if (!yes) {
+        while (!yes && --n)
+            yes = count_models(p, n, &plain, l, a);
+        a->models.operations = yes >= MODEL_ENOUGH ? n : 0;
+    }
+    const uint32_t size = n < MODEL_SHORT ? n : MODEL_SHORT;
+    if (!size || count_models(p, size, &plain, l, a) < MODEL_ENOUGH)
+        return;
+    with = plain;
+    with.pool_graph = 100;
+    a->models.no_pools = count_models(p, size, &with, l, a) <= MODEL_SAMPLES - MODEL_ENOUGH;
+    with = plain;
+    with.all_outputs = 100;
+    a->models.no_read_outputs =
+        size > 1 && count_models(p, size, &with, l, a) <= MODEL_SAMPLES - MODEL_ENOUGH;
+}
+
 static void ask_item(struct worker_pool_link *l, uint64_t item, uint32_t step, void *state,
                      void *user)
 {
     struct probe *p = state;
     struct probe_answer a = { .kind = ANSWER_LIMITS, .level = p->level };
     (void) step, (void) user;
-    if (p->set)
+    if (p->set && item == MODELS)
+        ask_models(p, l, &a);
+    else if (p->set)
         ask_control(p, item, &a);
     else
         ask_row(p, (uint32_t) item, l, &a);
@@ -285,7 +346,9 @@ static void ask_item(struct worker_pool_link *l, uint64_t item, uint32_t step, v
 
 static void name_item(const struct probe *p, uint64_t item, char *text, size_t size)
 {
-    if (p->set)
+    if (p->set && item == MODELS)
+        snprintf(text, size, "models of several operations");
+    else if (p->set)
         snprintf(text, size, "%s %s", item < LOOP ? "IF" : "WHILE", dtype_info[item % LOOP].name);
     else
         randgraph_probe_text((uint32_t) item, text, size);
@@ -319,6 +382,8 @@ static int take(uint64_t item, const void *bytes, size_t length, void *user, str
     } else if (a->kind == ANSWER_UNSTABLE) {
         p->deaths++;
         note(p, item, "its answers to the same model differ");
+    } else if (p->set && item == MODELS) {
+        p->models = a->models;
     } else if (p->set) {
         p->control[item / LOOP] |= a->control ? 1u << item % LOOP : 0;
     } else {
@@ -390,15 +455,15 @@ static int run_rounds(struct probe *p, const struct support_probe_options *o, st
     int ended = worker_pool_run(&pool, &work, randgraph_probe_rows(), p, w);
     TRY(ended);
     randgraph_share_windows(p->limits);
-    if (!ended &&
-        randgraph_support_new(p->level, p->limits, UINT32_MAX, UINT32_MAX, &p->set, &why) < 0) {
+    if (!ended && randgraph_support_new(p->level, p->limits, UINT32_MAX, UINT32_MAX, NULL, &p->set,
+                                        &why) < 0) {
         if (!p->note[0])
             snprintf(p->note, PROBE_NOTE, "it supports no model of the probe table");
         return why.code == WHY_MEMORY ? why_no_memory(w) : 1;
     }
-    memset(p->lost, 0, (size_t) 2 * LOOP);
-    if (!ended && p->level >= 4)
-        ended = worker_pool_run(&pool, &work, (uint64_t) 2 * LOOP, p, w);
+    memset(p->lost, 0, (size_t) MODELS + 1);
+    if (!ended)
+        ended = worker_pool_run(&pool, &work, (uint64_t) MODELS + 1, p, w);
     return ended ? ended : 0;
 }
 
@@ -409,7 +474,7 @@ int support_probe(const char *uri, const struct support_probe_options *options,
     struct probe p = { .uri = uri, .timeout = options->timeout, .note = found.note };
     double begun = console_now();
     p.limits = calloc(randgraph_probe_rows() + 1, sizeof *p.limits);
-    p.lost = calloc(randgraph_probe_rows() + (size_t) 2 * LOOP, sizeof *p.lost);
+    p.lost = calloc(randgraph_probe_rows() + (size_t) MODELS + 1, sizeof *p.lost);
     if (!p.limits || !p.lost) {
         free(p.limits);
         free(p.lost);
@@ -418,7 +483,8 @@ int support_probe(const char *uri, const struct support_probe_options *options,
     devices_protect_from(uri);
     int rc = run_rounds(&p, options, w);
     if (rc == 0)
-        rc = randgraph_support_new(p.level, p.limits, p.control[0], p.control[1], &found.set, w);
+        rc = randgraph_support_new(p.level, p.limits, p.control[0], p.control[1], &p.models,
+                                   &found.set, w);
     randgraph_support_free(p.set);
     free(p.limits);
     free(p.lost);

@@ -64,7 +64,7 @@ static struct randgraph_support *learn(uint32_t samples)
         randgraph_learn(row, sample, k, &limits[row]);
         limits[row].without = (1u << RANDGRAPH_VARIANTS) - 1; /* as asked about each variant */
     }
-    ck_assert_msg(randgraph_support_new(8, limits, 0, 0, &s, &w) == 0, "%s", w.text);
+    ck_assert_msg(randgraph_support_new(8, limits, 0, 0, NULL, &s, &w) == 0, "%s", w.text);
     free(limits);
     free(sample);
     return s;
@@ -139,7 +139,43 @@ static const struct {
       "line 3: unknown variant" },
     { "halcyon-support 1\nlevel 3\nRELU/0/0 TENSOR_FLOAT32 rank=2,1\n", "not as this version" },
     { "halcyon-support 1\nlevel 3\nIF TENSOR_FLOAT\n", "line 3: unknown operand type" },
+    { "halcyon-support 1\nlevel 3\nmodels operations=0\n", "line 3: " },
+    { "halcyon-support 1\nlevel 3\nmodels without=x\n", "line 3: models can be without pools" },
+    { "halcyon-support 1\nlevel 3\nmodels x\n", "line 3: expected operations=N" },
+    { "halcyon-support 1\nlevel 3\nmodels without=read-outputs,pools\nRELU/0/0 TENSOR_FLOAT32\n",
+      "not as this version" },
 };
+
+/* Of a driver with limits on whole models. */
+START_TEST(models_are_within_their_limits)
+{
+    struct randgraph_options o = randgraph_default;
+    struct randgraph_support *s = NULL;
+    uint32_t most = 0;
+    struct why w;
+    ck_assert_msg(randgraph_support_parse("halcyon-support 1\nlevel 8\n"
+                                          "models operations=6 without=pools,read-outputs\n"
+                                          "ADD/0/0 TENSOR_FLOAT32,TENSOR_FLOAT32\n"
+                                          "RELU/0/0 TENSOR_FLOAT32\n",
+                                          &s, &w) == 0,
+                  "%s", w.text);
+    o.support = s;
+    o.support_digest = randgraph_support_digest(s);
+    for (uint64_t i = 0; i < 300; i++) {
+        struct arena *a = arena_new(0);
+        struct example e;
+        ck_assert_msg(randgraph_make(&o, 5, i, a, &e, &w) == 0, "%s", w.text);
+        const struct graph *g = &e.model.graph[0];
+        most = g->n_operations > most ? g->n_operations : most;
+        ck_assert_uint_eq(e.model.n_pools, 0);
+        for (uint32_t k = 0; k < g->n_outputs; k++)
+            ck_assert_uint_eq(g->operand[g->output[k]].consumers, 0);
+        arena_free(a);
+    }
+    ck_assert_uint_eq(most, 6);
+    randgraph_support_free(s);
+}
+END_TEST
 
 START_TEST(wrong_texts_are_rejected)
 {
@@ -181,6 +217,7 @@ Suite *support_suite(void)
 
     tcase_add_test(c, graphs_are_within_what_was_learned);
     tcase_add_test(c, a_text_stands_for_one_set);
+    tcase_add_test(c, models_are_within_their_limits);
     tcase_add_test(c, wrong_texts_are_rejected);
     tcase_add_test(c, a_name_needs_its_set);
     return make_suite("support", c, NULL);
