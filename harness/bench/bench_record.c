@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "golden/base/arena.h"
+#include "golden/base/array.h"
 #include "harness/store/bench_rows.h"
 
 static uint32_t time_rows(const struct bench_result *r, struct bench_time_row *to)
@@ -79,7 +80,7 @@ struct recalling {
 static int recall_result(const struct bench_row *row, void *user, struct why *w)
 {
     struct recalling *x = user;
-    struct recalled *all = realloc(x->all, (x->n + 1) * sizeof(*all));
+    struct recalled *all = array_room(x->all, x->n, sizeof(*all));
     const int verdict = verdict_by_name(row->verdict);
 
     if (!all)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "golden/base/array.h"
 #include "reports/bench_change.h"
 
 const char *const bench_what_name[BENCH_WHATS] = {
@@ -16,14 +17,10 @@ const char *const bench_clock_name[BENCH_CLOCKS] = { "wall", "device", "driver" 
 
 int bench_durations_add(struct bench_durations *d, uint64_t ns, struct why *w)
 {
-    if (d->n == d->room) {
-        const size_t room = d->room ? 2 * d->room : 256;
-        uint64_t *larger = realloc(d->ns, room * sizeof(*larger));
-        if (!larger)
-            return why_no_memory(w);
-        d->ns = larger;
-        d->room = room;
-    }
+    uint64_t *larger = array_room(d->ns, d->n, sizeof *larger);
+    if (!larger)
+        return why_no_memory(w);
+    d->ns = larger;
     d->ns[d->n++] = ns;
     return 0;
 }

@@ -7,7 +7,7 @@
 /* A growing list of durations in ns; all zero is an empty one. */
 struct bench_durations {
     uint64_t *ns;
-    size_t n, room;
+    size_t n;
 };
 int bench_durations_add(struct bench_durations *d, uint64_t ns, struct why *w);
 void bench_durations_done(struct bench_durations *d);

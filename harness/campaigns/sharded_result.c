@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "golden/base/arena.h"
+#include "golden/base/array.h"
 #include "harness/check/json_value.h"
 #include "harness/cli/console.h"
 #include "harness/policy/expectations.h"
@@ -85,7 +86,7 @@ static int take_bucket(sqlite3_stmt *row, struct sharded_result *r, struct why *
 static int take_file(sqlite3_stmt *row, struct sharded_result *r, struct why *w)
 {
     struct cases *c = &r->files;
-    struct unloaded_file *list = realloc(c->unloaded, (c->n_unloaded + 1) * sizeof *list);
+    struct unloaded_file *list = array_room(c->unloaded, c->n_unloaded, sizeof *list);
     if (!list)
         return why_no_memory(w);
     c->unloaded = list;

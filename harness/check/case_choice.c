@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "golden/math/farmhash.h"
 #include "harness/check/cases.h"
 
@@ -17,7 +18,7 @@ struct name {
 
 struct names {
     struct name *list; /* once the first case is looked up: patterns, then the others sorted */
-    size_t n, capacity, n_patterns;
+    size_t n, n_patterns;
     bool sorted;
 };
 
@@ -45,14 +46,10 @@ static int add(struct case_choice *c, enum choice_kind kind, const char *text, c
                unsigned line, struct why *w)
 {
     struct names *names = &c->of[kind];
-    if (names->n == names->capacity) {
-        size_t capacity = names->capacity ? 2 * names->capacity : 16;
-        struct name *list = realloc(names->list, capacity * sizeof *list);
-        if (!list)
-            return why_no_memory_for(w, "%zu names of cases", capacity);
-        names->list = list;
-        names->capacity = capacity;
-    }
+    struct name *list = array_room(names->list, names->n, sizeof *list);
+    if (!list)
+        return why_no_memory_for(w, "%zu names of cases", names->n + 1);
+    names->list = list;
     char *copy = strdup(case_without_prefix(text));
     if (!copy)
         return why_no_memory(w);

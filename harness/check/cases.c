@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "golden/base/array.h"
 #include "harness/check/nearest_case.h"
 #include "randgraph/coverage.h"
 #include "specs/specs.h"
@@ -214,14 +215,10 @@ static int take_example(const struct example *e, void *user, struct why *w)
     REQUIRE(w, strlen(e->name) < CASE_NAME - strlen("spec/"),
             "%s: the name of an example has %zu bytes, expected less than %zu", l->file,
             strlen(e->name), CASE_NAME - strlen("spec/"));
-    if (c->n == c->capacity) {
-        size_t capacity = c->capacity ? 2 * c->capacity : 64;
-        struct spec_case *spec = realloc(c->spec, capacity * sizeof *spec);
-        if (!spec)
-            return why_no_memory_for(w, "%s", e->name);
-        c->spec = spec;
-        c->capacity = capacity;
-    }
+    struct spec_case *spec = array_room(c->spec, c->n, sizeof *spec);
+    if (!spec)
+        return why_no_memory_for(w, "%s", e->name);
+    c->spec = spec;
     if (copy_example(e, c->arena, &taken.example) < 0)
         return why_no_memory_for(w, "%s", e->name);
     if (l->fill)
@@ -232,7 +229,7 @@ static int take_example(const struct example *e, void *user, struct why *w)
 
 static int keep_unloaded(struct cases *c, const char *file, const char *text, struct why *w)
 {
-    struct unloaded_file *list = realloc(c->unloaded, (c->n_unloaded + 1) * sizeof *list);
+    struct unloaded_file *list = array_room(c->unloaded, c->n_unloaded, sizeof *list);
     if (!list)
         return why_no_memory(w);
     c->unloaded = list;
@@ -414,21 +411,18 @@ const char *cases_nearest(const struct cases *c, const char *wanted, char text[]
 static int select_indexes(struct cases *c, bool (*keep)(const char *name, void *user), void *user,
                           struct why *w)
 {
-    uint64_t *index = NULL, kept = 0, capacity = 0;
+    uint64_t *index = NULL, kept = 0;
     for (uint64_t i = 0; i < c->n; i++) {
         char name[CASE_NAME];
         cases_name(c, i, name);
         if (!keep(name, user))
             continue;
-        if (kept == capacity) {
-            capacity = capacity ? 2 * capacity : 64;
-            uint64_t *larger = realloc(index, capacity * sizeof *index);
-            if (!larger) {
-                free(index);
-                return why_no_memory_for(w, "%llu cases", (unsigned long long) capacity);
-            }
-            index = larger;
+        uint64_t *larger = array_room(index, kept, sizeof *index);
+        if (!larger) {
+            free(index);
+            return why_no_memory_for(w, "%llu cases", (unsigned long long) kept + 1);
         }
+        index = larger;
         index[kept++] = cases_index(c, i);
     }
     free(c->index);

@@ -22,10 +22,9 @@ struct unloaded_file {
 struct nearest_case;
 struct cases {
     uint64_t n;
-    struct spec_case *spec; /* NULL: random graphs, or names */
-    const char **name;      /* NULL: no names */
-    struct arena *arena;    /* owns the examples, names and their array */
-    size_t capacity;
+    struct spec_case *spec;         /* NULL: random graphs, or names */
+    const char **name;              /* NULL: no names */
+    struct arena *arena;            /* owns the examples, names and their array */
     struct unloaded_file *unloaded; /* in the order of loading */
     size_t n_unloaded;
     bool keep_going;  /* a bad file that the user names is treated like one in a folder, too */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/base/array.h"
 #include "harness/check/buffer.h"
 #include "harness/run/devices.h"
 #include "harness/shards/canaries.h"
@@ -312,7 +313,7 @@ static int add_unsupported(const struct unsupported_row *u, void *user, struct w
     struct campaign *c = user;
     if (c->n_unsupported == MOST_SIGNATURES)
         return 0;
-    struct bucket_count *larger = realloc(c->unsupported, (c->n_unsupported + 1) * sizeof *larger);
+    struct bucket_count *larger = array_room(c->unsupported, c->n_unsupported, sizeof *larger);
     if (!larger)
         return why_no_memory(w);
     c->unsupported = larger;
@@ -358,7 +359,7 @@ static int add_note(uint32_t target, const char *text, void *user, struct why *w
 static int keep_finding(uint32_t target, const char *text, void *user, struct why *w)
 {
     struct campaign *c = user;
-    struct target_note *note = realloc(c->note, (c->n_notes + 1) * sizeof *note);
+    struct target_note *note = array_room(c->note, c->n_notes, sizeof *note);
     struct target_note n = { target, (char *) (uintptr_t) text };
     if (!note)
         return why_no_memory(w);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/base/array.h"
 #include "golden/base/parse_number.h"
 #include "harness/commands/commands.h"
 #include "harness/store/results.h"
@@ -16,7 +17,7 @@ enum { LEAST_SHOWN = 10 };
 struct list {
     struct arena *arena;
     struct randgraph_item *item;
-    size_t n, capacity, seen, never_run;
+    size_t n, seen, never_run;
     bool failed;
 };
 
@@ -24,16 +25,12 @@ static void keep_item(const struct randgraph_item *i, void *user)
 {
     struct list *l = user;
     struct randgraph_item copy = *i;
-    if (l->n == l->capacity) {
-        size_t capacity = l->capacity ? 2 * l->capacity : 1024;
-        struct randgraph_item *item = realloc(l->item, capacity * sizeof *item);
-        if (!item) {
-            l->failed = true;
-            return;
-        }
-        l->item = item;
-        l->capacity = capacity;
+    struct randgraph_item *item = array_room(l->item, l->n, sizeof *item);
+    if (!item) {
+        l->failed = true;
+        return;
     }
+    l->item = item;
     copy.types = arena_strdup(l->arena, i->types);
     copy.what = arena_strdup(l->arena, i->what);
     l->failed |= !copy.types || !copy.what;

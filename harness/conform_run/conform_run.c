@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "golden/base/array.h"
 #include "golden/base/clock.h"
 #include "golden/base/suggest.h"
 #include "golden/base/text_escape.h"
@@ -83,20 +84,16 @@ static int check_names(const struct conform_options *o, struct why *w)
 struct planning {
     const struct conform_options *o;
     struct conform_run *run;
-    uint64_t capacity;
 };
 
 static int add_item(struct planning *p, const struct conform_item *item, struct why *w)
 {
     struct conform_run *run = p->run;
 
-    if (run->n_items == p->capacity) {
-        p->capacity = p->capacity ? 2 * p->capacity : 256;
-        struct conform_item *more = realloc(run->item, p->capacity * sizeof *more);
-        if (!more)
-            return why_no_memory(w);
-        run->item = more;
-    }
+    struct conform_item *more = array_room(run->item, run->n_items, sizeof *more);
+    if (!more)
+        return why_no_memory(w);
+    run->item = more;
     run->item[run->n_items++] = *item;
     return 0;
 }
@@ -142,7 +139,7 @@ static int add_target(struct planning *p, uint32_t target, struct why *w)
 
 int conform_plan(const struct conform_options *o, struct conform_run *ret_run, struct why *w)
 {
-    struct planning p = { o, ret_run, 0 };
+    struct planning p = { o, ret_run };
 
     *ret_run = (struct conform_run){ 0 };
     TRY(check_names(o, w));

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "golden/base/array.h"
 #include "golden/base/suggest.h"
 #include "golden/golden.h"
 
@@ -315,17 +316,13 @@ static int measure_name(struct baseline *b, struct baseline_entry *e, struct why
 
 int baseline_append(struct baseline *b, const struct baseline_entry *e, struct why *w)
 {
-    if (b->n == b->capacity) {
-        uint32_t capacity = b->capacity ? 2 * b->capacity : 64;
-        struct baseline_entry *entry = realloc(b->entry, capacity * sizeof *entry);
-        if (entry)
-            b->entry = entry;
-        uint32_t *by_name = entry ? realloc(b->by_name, capacity * sizeof *by_name) : NULL;
-        if (!by_name)
-            return why_no_memory(w);
-        b->by_name = by_name;
-        b->capacity = capacity;
-    }
+    struct baseline_entry *entry = array_room(b->entry, b->n, sizeof *entry);
+    if (entry)
+        b->entry = entry;
+    uint32_t *by_name = entry ? array_room(b->by_name, b->n, sizeof *by_name) : NULL;
+    if (!by_name)
+        return why_no_memory(w);
+    b->by_name = by_name;
     b->entry[b->n] = *e;
     TRY(measure_name(b, &b->entry[b->n], w));
     b->n++;
@@ -334,7 +331,7 @@ int baseline_append(struct baseline *b, const struct baseline_entry *e, struct w
 
 int baseline_add_group(struct baseline *b, struct why *w)
 {
-    char **end = realloc(b->group_end, (b->n_groups + 1) * sizeof *end);
+    char **end = array_room(b->group_end, b->n_groups, sizeof *end);
     if (!end)
         return why_no_memory(w);
     b->group_end = end;

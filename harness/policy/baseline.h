@@ -57,7 +57,7 @@ struct baseline {
     struct baseline_entry *entry;
     uint32_t *by_name; /* of the file's entries: those with exact names, then globs, each sorted */
     uint32_t n_exact, n_found; /* entries in by_name: exact ones, all */
-    uint32_t n, n_groups, capacity;
+    uint32_t n, n_groups;
 };
 
 /* Reads a file.  WHY_INVALID, with file and line, for one that is not a baseline. */

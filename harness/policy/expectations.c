@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "golden/base/text_escape.h"
 #include "harness/check/blame.h"
 #include "harness/check/buffer.h"
@@ -33,7 +34,7 @@ struct expectations {
     uint32_t n_targets;
     int32_t today;
     struct finding *finding;
-    size_t n_findings, capacity;
+    size_t n_findings;
     char suite[MOST_SUITES][SUITE_NAME]; /* first components of the names of the run's cases */
     int n_suites;
     bool partial;
@@ -195,14 +196,10 @@ void expectations_apply(const struct expectations *x, uint32_t target, const cha
 static int add_finding(struct expectations *x, enum finding_kind kind, uint32_t held,
                        const struct baseline_entry *e, const struct finding *more, struct why *w)
 {
-    if (x->n_findings == x->capacity) {
-        size_t capacity = x->capacity ? 2 * x->capacity : 64;
-        struct finding *finding = realloc(x->finding, capacity * sizeof *finding);
-        if (!finding)
-            return why_no_memory(w);
-        x->finding = finding;
-        x->capacity = capacity;
-    }
+    struct finding *finding = array_room(x->finding, x->n_findings, sizeof *finding);
+    if (!finding)
+        return why_no_memory(w);
+    x->finding = finding;
     struct finding f = *more;
     f.kind = kind;
     f.baseline = x->held[held].baseline;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "golden/golden.h"
 #include "harness/check/blame.h"
 
@@ -34,7 +35,7 @@ bool change_breaks(enum change c)
 struct case_list {
     struct arena *arena;
     struct diff_case *item;
-    uint32_t n, capacity;
+    uint32_t n;
 };
 
 static int keep_text(struct arena *a, const char *text, const char **ret, struct why *w)
@@ -55,14 +56,10 @@ static int keep_case(const struct recorded_verdict *v, void *user, struct why *w
                            .ratio = v->output < 0 ? NAN : v->ratio };
     if (v->was == VERDICT_WAIVED)
         return 0;
-    if (list->n == list->capacity) {
-        uint32_t capacity = list->capacity ? 2 * list->capacity : 1024;
-        struct diff_case *item = realloc(list->item, capacity * sizeof *item);
-        if (!item)
-            return why_no_memory(w);
-        list->item = item;
-        list->capacity = capacity;
-    }
+    struct diff_case *item = array_room(list->item, list->n, sizeof *item);
+    if (!item)
+        return why_no_memory(w);
+    list->item = item;
     TRY(keep_text(list->arena, v->name, &c.name, w));
     TRY(keep_text(list->arena, v->stage, &c.class.stage, w));
     TRY(keep_text(list->arena, v->status, &c.class.status, w));
@@ -262,20 +259,16 @@ struct sampling {
     uint32_t n_pairs;
     double median;
     struct operation_sample *sample;
-    size_t n, capacity;
+    size_t n;
     struct arena *arena;
 };
 
 static int add_sample(struct sampling *s, const char *operation, double x, struct why *w)
 {
-    if (s->n == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 1024;
-        struct operation_sample *sample = realloc(s->sample, capacity * sizeof *sample);
-        if (!sample)
-            return why_no_memory(w);
-        s->sample = sample;
-        s->capacity = capacity;
-    }
+    struct operation_sample *sample = array_room(s->sample, s->n, sizeof *sample);
+    if (!sample)
+        return why_no_memory(w);
+    s->sample = sample;
     if (!(operation = arena_strdup(s->arena, operation)))
         return why_no_memory(w);
     s->sample[s->n++] = (struct operation_sample){ operation, x };

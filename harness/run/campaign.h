@@ -49,7 +49,7 @@ struct campaign {
     uint64_t done;
     enum campaign_end end;
     struct active_case *active_case; /* cases in progress */
-    uint32_t n_active_cases, active_case_capacity;
+    uint32_t n_active_cases;
     /* By case of this shard and target: 0: not known, else the verdict + 1. */
     unsigned char *verdict;
     uint64_t verdict_capacity; /* cases */

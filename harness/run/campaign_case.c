@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/run/campaign_internal.h"
@@ -35,7 +36,7 @@ void campaign_free_cases(struct campaign *c)
         free_case(c, &c->active_case[i]);
     free(c->active_case);
     c->active_case = NULL;
-    c->n_active_cases = c->active_case_capacity = 0;
+    c->n_active_cases = 0;
 }
 
 struct active_case *campaign_case(struct campaign *c, uint64_t item)
@@ -43,14 +44,11 @@ struct active_case *campaign_case(struct campaign *c, uint64_t item)
     for (uint32_t i = 0; i < c->n_active_cases; i++)
         if (c->active_case[i].item == item)
             return &c->active_case[i];
-    if (c->n_active_cases == c->active_case_capacity) {
-        uint32_t capacity = c->active_case_capacity ? 2 * c->active_case_capacity : 16;
-        struct active_case *active_case = realloc(c->active_case, capacity * sizeof *active_case);
-        if (!active_case)
-            return NULL;
-        c->active_case = active_case;
-        c->active_case_capacity = capacity;
-    }
+    struct active_case *active_case =
+        array_room(c->active_case, c->n_active_cases, sizeof *active_case);
+    if (!active_case)
+        return NULL;
+    c->active_case = active_case;
     struct target_verdict *verdict = calloc(c->n_targets, sizeof *verdict);
     if (!verdict)
         return NULL;
@@ -498,7 +496,7 @@ int campaign_keep_note(struct campaign *c, uint32_t target, const char *text, st
             return 0;
     if (c->n_notes == MOST_NOTES)
         return 0;
-    struct target_note *note = realloc(c->note, (c->n_notes + 1) * sizeof *note);
+    struct target_note *note = array_room(c->note, c->n_notes, sizeof *note);
     if (!note)
         return why_no_memory(w);
     c->note = note;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "harness/check/buffer.h"
 #include "harness/run/campaign_internal.h"
 
@@ -156,7 +157,7 @@ static struct death_signature *signature_of(struct campaign *c, const struct act
             buffer_done(&b);
             return &c->signature[i];
         }
-    struct death_signature *all = realloc(c->signature, (c->n_signatures + 1) * sizeof *all);
+    struct death_signature *all = array_room(c->signature, c->n_signatures, sizeof *all);
     if (all)
         c->signature = all;
     if (!all || b.failed) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "golden/base/array.h"
 #include "harness/run/campaign_internal.h"
 
 enum { ANY_OPERATION = -1 };
@@ -28,7 +29,7 @@ static struct gain_count *find_count(struct campaign *c, uint32_t target, int32_
         if (g->target == target && g->code == code && g->dtype == dtype)
             return g;
     }
-    struct gain_count *gain = realloc(c->gain, (c->n_gains + 1) * sizeof *gain);
+    struct gain_count *gain = array_room(c->gain, c->n_gains, sizeof *gain);
     if (!gain)
         return NULL;
     c->gain = gain;

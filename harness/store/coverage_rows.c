@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "golden/math/farmhash.h"
 #include "harness/check/buffer.h"
 #include "harness/store/results_internal.h"
@@ -162,14 +163,10 @@ int results_load_counted(struct results *r, struct why *w)
 /* The next commit writes the row. */
 static int mark_changed(struct counted_rows *c, const struct counted_row *row, struct why *w)
 {
-    if (c->n_changed == c->changed_capacity) {
-        size_t capacity = c->changed_capacity ? 2 * c->changed_capacity : 1024;
-        size_t *changed = realloc(c->changed, capacity * sizeof *changed);
-        if (!changed)
-            return why_no_memory(w);
-        c->changed = changed;
-        c->changed_capacity = capacity;
-    }
+    size_t *changed = array_room(c->changed, c->n_changed, sizeof *changed);
+    if (!changed)
+        return why_no_memory(w);
+    c->changed = changed;
     c->changed[c->n_changed++] = (size_t) (row - c->row);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/base/array.h"
 #include "golden/base/output_file.h"
 #include "harness/check/buffer.h"
 #include "harness/store/merge_internal.h"
@@ -64,16 +65,12 @@ static int check_source(const struct source *s, struct why *w)
 
 struct source_run *merge_add_run(struct merge *m, struct why *w)
 {
-    if (m->n_runs == m->capacity) {
-        size_t capacity = m->capacity ? 2 * m->capacity : 16;
-        struct source_run *run = realloc(m->run, capacity * sizeof *run);
-        if (!run) {
-            why_no_memory(w);
-            return NULL;
-        }
-        m->run = run;
-        m->capacity = capacity;
+    struct source_run *run = array_room(m->run, m->n_runs, sizeof *run);
+    if (!run) {
+        why_no_memory(w);
+        return NULL;
     }
+    m->run = run;
     return &m->run[m->n_runs++];
 }
 

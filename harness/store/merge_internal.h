@@ -44,9 +44,9 @@ struct merge {
     struct source *source;
     size_t n_sources;
     struct source_run *run;
-    size_t n_runs, capacity;
+    size_t n_runs;
     struct source_part *part; /* once they are chosen: by campaign, source and key, each key once */
-    size_t n_parts, part_capacity;
+    size_t n_parts;
     struct source *open; /* the one that is closed when another one is opened; NULL: none */
     struct results *out;
 };

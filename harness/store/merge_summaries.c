@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "harness/check/buffer.h"
 #include "harness/store/merge_internal.h"
 #include "harness/store/summary.h"
@@ -31,14 +32,10 @@ static struct source_shard shard_of(sqlite3_stmt *s)
 
 static int keep_part(struct merge *m, struct source *source, sqlite3_stmt *s, struct why *w)
 {
-    if (m->n_parts == m->part_capacity) {
-        size_t capacity = m->part_capacity ? 2 * m->part_capacity : 64;
-        struct source_part *part = realloc(m->part, capacity * sizeof *part);
-        if (!part)
-            return why_no_memory(w);
-        m->part = part;
-        m->part_capacity = capacity;
-    }
+    struct source_part *part = array_room(m->part, m->n_parts, sizeof *part);
+    if (!part)
+        return why_no_memory(w);
+    m->part = part;
     struct source_part *p = &m->part[m->n_parts++];
     *p = (struct source_part){ .source = source,
                                .shard = shard_of(s),

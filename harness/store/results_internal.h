@@ -35,7 +35,7 @@ struct counted_rows {
     uint32_t *slot;  /* an open hash table by digest: 1 + index in row; 0: free */
     size_t n_slots;  /* a power of two, or 0 */
     size_t *changed; /* indexes in row of those with counts since the last commit */
-    size_t n_changed, changed_capacity;
+    size_t n_changed;
     size_t whole, added; /* bytes written: of all counts, and since then of more */
 };
 

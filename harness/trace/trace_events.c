@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
+
 /* ---- threads */
 
 struct trace_thread_events *trace_file_thread(struct trace_file *f, int64_t process, int64_t thread)
@@ -32,21 +34,10 @@ struct trace_thread_events *trace_file_thread(struct trace_file *f, int64_t proc
     return t;
 }
 
-void *trace_room_for(void *array, size_t n, size_t *room, size_t size)
-{
-    size_t more = n < *room ? *room : 2 * *room + 64;
-    void *grown = n < *room ? array : realloc(array, more * size);
-
-    if (grown)
-        *room = more;
-    return grown;
-}
-
 static int put_event(struct trace_thread_events *t, const struct trace_event_read *event,
                      struct why *w)
 {
-    struct trace_event_read *more =
-        trace_room_for(t->event, t->n_events, &t->event_room, sizeof *t->event);
+    struct trace_event_read *more = array_room(t->event, t->n_events, sizeof *t->event);
 
     if (!more)
         return why_no_memory_for(w, "a trace");
@@ -68,8 +59,7 @@ int trace_file_event(struct trace_file *f, struct trace_thread_events *t, double
 int trace_file_slice(struct trace_file *f, struct trace_thread_events *t, double begin, double end,
                      const char *mark, struct why *w)
 {
-    struct trace_slice *more =
-        trace_room_for(t->slice, t->n_slices, &t->slice_room, sizeof *t->slice);
+    struct trace_slice *more = array_room(t->slice, t->n_slices, sizeof *t->slice);
     const char *copy = arena_strdup(f->events->arena, mark);
 
     if (more)
@@ -151,7 +141,7 @@ int trace_events_unfold(struct trace_thread_events *t, struct why *w)
     if (!(m.open = malloc(t->n_slices * sizeof(const struct trace_slice *))))
         return why_no_memory_for(w, "a trace");
     t->event = NULL;
-    t->n_events = t->event_room = 0;
+    t->n_events = 0;
     qsort(t->slice, t->n_slices, sizeof *t->slice, outer_first);
     for (size_t i = 0; rc == 0 && i < t->n_slices; i++)
         if ((rc = end_slices(&m, t->slice[i].begin, w)) == 0)

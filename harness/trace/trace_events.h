@@ -39,7 +39,7 @@ struct trace_thread_events {
     const char *name;        /* "": unknown */
     struct trace_event_read *event;
     struct trace_slice *slice;
-    size_t n_events, event_room, n_slices, slice_room;
+    size_t n_events, n_slices;
 };
 
 struct trace_events {
@@ -75,8 +75,5 @@ int trace_file_slice(struct trace_file *f, struct trace_thread_events *t, double
 /* trace_read_json.c, trace_read_ftrace.c: errors name the line, but not the file. */
 int trace_read_json(struct trace_file *f, struct why *w);
 int trace_read_ftrace(struct trace_file *f, struct why *w);
-
-/* The array with room for one more than `n` elements; NULL: out of memory. */
-void *trace_room_for(void *array, size_t n, size_t *room, size_t size);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
+
 /* A line that is to be written. */
 struct row {
     double ms;
@@ -17,7 +19,7 @@ struct row {
 
 struct exported {
     struct row *row;
-    size_t n, room;
+    size_t n;
     double ms; /* of the thread's last row */
 };
 
@@ -33,7 +35,7 @@ struct known_marks {
 static int put(struct exported *out, const struct trace_thread *t, double ms, const char *mark,
                bool is_named, struct why *w)
 {
-    struct row *row = trace_room_for(out->row, out->n, &out->room, sizeof *row);
+    struct row *row = array_room(out->row, out->n, sizeof *row);
 
     if (!row)
         return why_no_memory_for(w, "the exported trace");
@@ -151,7 +153,7 @@ struct exporting {
     const struct trace_thread *t;
     struct known_marks known;
     struct exported_section *open;
-    size_t n, room;
+    size_t n;
     bool has_sections; /* that were put */
 };
 
@@ -193,7 +195,7 @@ static int export_begin(struct exporting *e, const struct trace_event_read *even
 
     if (switches)
         TRY(end_switched(e, x, event->ms, w));
-    struct exported_section *open = trace_room_for(e->open, e->n, &e->room, sizeof *open);
+    struct exported_section *open = array_room(e->open, e->n, sizeof *open);
     if (!open)
         return why_no_memory_for(w, "the exported trace");
     e->open = open;

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "harness/trace/trace_moves.h"
 
 /* The sections that a thread is in, while its events are read.  NULL: a switch has ended it, or it
  * is not counted; only its end event is still expected. */
 struct open_stack {
     struct section **section;
-    size_t n, room;
+    size_t n;
 };
 
 /* ---- processes and threads */
@@ -72,7 +73,7 @@ static int note_process(struct trace_sections *s, const struct trace_thread_even
 
 static int push(struct open_stack *o, struct section *x, struct why *w)
 {
-    struct section **section = trace_room_for(o->section, o->n, &o->room, sizeof(struct section *));
+    struct section **section = array_room(o->section, o->n, sizeof(struct section *));
 
     if (!section)
         return why_no_memory_for(w, "a trace");
@@ -83,7 +84,7 @@ static int push(struct open_stack *o, struct section *x, struct why *w)
 
 int trace_thread_add(struct trace_thread *t, struct section *x, struct why *w)
 {
-    struct section **section = trace_room_for(t->section, t->n, &t->room, sizeof(struct section *));
+    struct section **section = array_room(t->section, t->n, sizeof(struct section *));
 
     if (!section)
         return why_no_memory_for(w, "a trace");
@@ -94,7 +95,7 @@ int trace_thread_add(struct trace_thread *t, struct section *x, struct why *w)
 
 static int add_notification(struct trace_thread *t, double ms, struct why *w)
 {
-    double *notified = trace_room_for(t->notified, t->n_notified, &t->notified_room, sizeof ms);
+    double *notified = array_room(t->notified, t->n_notified, sizeof ms);
 
     if (!notified)
         return why_no_memory_for(w, "a trace");

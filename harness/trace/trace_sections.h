@@ -39,12 +39,12 @@ struct trace_thread {
     const struct trace_thread_events *events;
     const char *file; /* its path */
     int64_t process, thread;
-    size_t n, room;
+    size_t n;
     struct section **section; /* in order of their begin */
     struct section **open;    /* those without an end */
     size_t n_open;
     double *notified; /* ms: a HIDL driver reported the end of an execution (SPAN_NOTIFY) */
-    size_t n_notified, notified_room;
+    size_t n_notified;
 };
 
 struct trace_process {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
+
 /* ---- runs */
 
 static bool is_run(const struct section *x)
@@ -123,19 +125,15 @@ struct interval {
 
 struct intervals {
     struct interval *of;
-    size_t n, room;
+    size_t n;
 };
 
 static int add_interval(struct intervals *all, const struct interval *x, struct why *w)
 {
-    if (all->n == all->room) {
-        size_t room = 2 * all->room + 16;
-        struct interval *more = realloc(all->of, room * sizeof *more);
-        if (!more)
-            return why_no_memory_for(w, "a trace");
-        all->of = more;
-        all->room = room;
-    }
+    struct interval *more = array_room(all->of, all->n, sizeof *more);
+    if (!more)
+        return why_no_memory_for(w, "a trace");
+    all->of = more;
     all->of[all->n++] = *x;
     return 0;
 }

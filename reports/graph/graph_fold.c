@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "golden/math/farmhash.h"
 #include "reports/graph/graph_parts.h"
 
@@ -20,7 +21,7 @@ struct search {
     struct found {
         uint32_t first, length, end; /* the operations up to `end` repeat with that length */
     } * found;
-    uint32_t n_found, room;
+    uint32_t n_found;
 };
 
 static uint32_t hidden_by(uint32_t length, uint32_t count)
@@ -68,14 +69,10 @@ static void find_looks(struct search *s, const uint32_t *kind)
 
 static bool keep(struct search *s, struct found f)
 {
-    if (s->n_found == s->room) {
-        uint32_t room = s->room ? 2 * s->room : 64;
-        struct found *more = realloc(s->found, room * sizeof *more);
-        if (!more)
-            return false;
-        s->found = more;
-        s->room = room;
-    }
+    struct found *more = array_room(s->found, s->n_found, sizeof *more);
+    if (!more)
+        return false;
+    s->found = more;
     s->found[s->n_found++] = f;
     return true;
 }

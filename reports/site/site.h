@@ -36,7 +36,7 @@ struct site {
     int64_t n_rows, n_left_out; /* verdicts in the data files, and verdicts that are not */
     struct first_rows {         /* of the files of details: the first row that each has */
         int64_t *row;
-        size_t n, room;
+        size_t n;
     } details;
     struct graph_budget layout; /* left for the graphs of bugs */
     double graphs_until;        /* monotonic seconds after which no more graphs are drawn */

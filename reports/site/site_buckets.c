@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "reports/database.h"
 #include "reports/site/site_queries.h"
 
@@ -96,19 +97,15 @@ static bool are_separate(sqlite3_stmt *separate, const char *name, const char *k
 
 struct bucket_names {
     struct bucket_name *of;
-    size_t n, room;
+    size_t n;
 };
 
 static int add_name(struct bucket_names *all, sqlite3_stmt *row)
 {
-    if (all->n == all->room) {
-        size_t room = all->room ? 2 * all->room : 64;
-        struct bucket_name *of = realloc(all->of, room * sizeof(*of));
-        if (!of)
-            return -1;
-        all->of = of;
-        all->room = room;
-    }
+    struct bucket_name *of = array_room(all->of, all->n, sizeof *of);
+    if (!of)
+        return -1;
+    all->of = of;
     struct bucket_name *b = &all->of[all->n];
     *b = (struct bucket_name){ .run = sqlite3_column_int64(row, 1) };
     b->text = strdup((const char *) sqlite3_column_text(row, 0));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "golden/base/text_escape.h"
 #include "reports/site/site.h"
 
@@ -231,14 +232,10 @@ static int end_details(struct site *s, struct details *d, struct why *w)
 static int begin_details(struct site *s, struct details *d, int64_t row, struct why *w)
 {
     struct first_rows *f = &s->details;
-    if (f->n == f->room) {
-        size_t room = 2 * f->room + 64;
-        int64_t *more = realloc(f->row, room * sizeof(*more));
-        if (!more)
-            return why_no_memory(w);
-        f->row = more;
-        f->room = room;
-    }
+    int64_t *more = array_room(f->row, f->n, sizeof *more);
+    if (!more)
+        return why_no_memory(w);
+    f->row = more;
     f->row[f->n++] = row;
     snprintf(d->name, sizeof(d->name), "data/details-%04" PRId64 ".js", ++d->number);
     TRY(folder_open(s->folder, d->name, &d->file, w));

@@ -17,6 +17,7 @@
  *   covered      tid, operation, ...    calls that were executed
  */
 #include "reports/site/site_queries.h"
+#include "golden/base/array.h"
 #include "reports/site/site_bench_base.h"
 
 #include <ctype.h>
@@ -278,20 +279,16 @@ static const char create_covered[] =
 struct coverage_text {
     const char *counts; /* the next one */
     const char **place; /* [n_places] lines "OPERATION<tab>FORM<tab>TYPES" */
-    size_t n_places, capacity, at;
+    size_t n_places, at;
     bool is_rank; /* in the facet of ranks */
 };
 
 static bool add_place(struct coverage_text *x, const char *line)
 {
-    if (x->n_places == x->capacity) {
-        size_t capacity = x->capacity ? 2 * x->capacity : 1024;
-        const char **more = realloc(x->place, capacity * sizeof *more);
-        if (!more)
-            return false;
-        x->place = more;
-        x->capacity = capacity;
-    }
+    const char **more = array_room(x->place, x->n_places, sizeof *more);
+    if (!more)
+        return false;
+    x->place = more;
     x->place[x->at = x->n_places++] = line;
     return true;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "runtime/base/failure.h"
 #include "runtime/devices/runtime_device.h"
 
@@ -11,11 +12,11 @@
 /* Makes room for one more element of each list. */
 static bool grow(struct attributes *a)
 {
-    struct hal_token_value *value = realloc(a->value, (a->n + 1) * sizeof(*value));
+    struct hal_token_value *value = array_room(a->value, a->n, sizeof(*value));
 
     if (value)
         a->value = value;
-    struct hal_extension_prefix *prefix = realloc(a->prefix, (a->n_prefixes + 1) * sizeof(*prefix));
+    struct hal_extension_prefix *prefix = array_room(a->prefix, a->n_prefixes, sizeof(*prefix));
     if (prefix)
         a->prefix = prefix;
     return value && prefix;

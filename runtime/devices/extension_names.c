@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "golden/model/extension.h"
 #include "runtime/base/failure.h"
 #include "runtime/devices/runtime_device.h"
@@ -22,7 +23,7 @@ static uint16_t give(const char *name)
 {
     if (EXTENSION_END + n_given >= PREFIX_END)
         return 0;
-    char **more = realloc(given, (n_given + 1) * sizeof(*more));
+    char **more = array_room(given, n_given, sizeof(*more));
     if (!more)
         return 0;
     given = more;

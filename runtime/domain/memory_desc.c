@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "golden/base/array.h"
 #include "runtime/base/failure.h"
 #include "runtime/compile/compilation.h"
 
@@ -51,18 +52,14 @@ static bool has_role(const ANeuralNetworksMemoryDesc *d, const struct memory_rol
 
 static int grow(ANeuralNetworksMemoryDesc *d)
 {
-    if (d->n_roles < d->capacity)
-        return ANEURALNETWORKS_NO_ERROR;
-    uint32_t capacity = d->capacity ? 2 * d->capacity : 4;
-    struct memory_role *role = realloc(d->role, capacity * sizeof(*role));
+    struct memory_role *role = array_room(d->role, d->n_roles, sizeof(*role));
     if (role)
         d->role = role;
-    float *frequency = realloc(d->frequency, capacity * sizeof(*frequency));
+    float *frequency = array_room(d->frequency, d->n_roles, sizeof(*frequency));
     if (frequency)
         d->frequency = frequency;
     if (!role || !frequency)
-        return FAIL(OUT_OF_MEMORY, "no memory for %u roles", capacity);
-    d->capacity = capacity;
+        return FAIL(OUT_OF_MEMORY, "no memory for %u roles", d->n_roles + 1);
     return ANEURALNETWORKS_NO_ERROR;
 }
 

@@ -11,7 +11,7 @@ struct ANeuralNetworksMemoryDesc {
      * roles and setDimensions() declare together; without data. */
     struct tensor operand;
     int32_t foreign; /* its type code, where dtype is DT_FOREIGN */
-    uint32_t n_roles, capacity;
+    uint32_t n_roles;
     struct memory_role *role;
     float *frequency; /* of each role */
 };
