@@ -8,11 +8,7 @@
 #include "golden/golden.h"
 #include "reports/spec_tokens.h"
 
-enum {
-    WINDOW_BITS = 15,
-    LEVEL = 4,         /* a higher one takes longer for 0.2 % */
-    LEVEL_OF_TEXT = 9, /* of the first plane, which is short */
-};
+enum { WINDOW_BITS = 15, LEVEL = 6 };
 
 /* What first planes have in common, the most frequent last: a preset dictionary of zlib, set part
  * after part.  It must never change; another one would be that of another format. */
@@ -171,27 +167,42 @@ static const char *const dictionary[] = {
     /* clang-format on */
 };
 
-/* Compresses without header and sum to at most `size` bytes.  Returns how many; 0: they do not
- * suffice, or out of memory. */
-static size_t deflated(const struct spec_bytes *plane, bool is_text, unsigned char *bytes,
-                       size_t size)
+/* Both compress all planes: setting one up takes longer than compressing a small plane. */
+struct compressors {
+    z_stream text, numbers;
+};
+
+static bool compressors_init(struct compressors *c)
 {
-    enum { MEMORY = 8 };
-    z_stream z = { .next_in = plane->at,
-                   .avail_in = (uInt) plane->n,
-                   .next_out = bytes,
-                   .avail_out = (uInt) size };
-    /* Z_FILTERED: for bits of numbers short repetitions do not pay. */
-    if (deflateInit2(&z, is_text ? LEVEL_OF_TEXT : LEVEL, Z_DEFLATED, -WINDOW_BITS, MEMORY,
-                     Z_FILTERED) != Z_OK)
-        return 0;
-    bool done = true;
+    enum { MEMORY_OF_TEXT = 8, MEMORY = 5 };
+    *c = (struct compressors){ 0 };
+    /* Numbers have repetitions of one byte at most that pay (Z_RLE). */
+    return deflateInit2(&c->text, LEVEL, Z_DEFLATED, -WINDOW_BITS, MEMORY_OF_TEXT,
+                        Z_DEFAULT_STRATEGY) == Z_OK &&
+           deflateInit2(&c->numbers, LEVEL, Z_DEFLATED, -WINDOW_BITS, MEMORY, Z_RLE) == Z_OK;
+}
+
+static void compressors_done(struct compressors *c)
+{
+    deflateEnd(&c->text); /* also one that was not set up */
+    deflateEnd(&c->numbers);
+}
+
+/* Compresses without header and sum to at most `size` bytes.  Returns how many; 0: they do not
+ * suffice. */
+static size_t deflated(struct compressors *c, const struct spec_bytes *plane, bool is_text,
+                       unsigned char *bytes, size_t size)
+{
+    z_stream *z = is_text ? &c->text : &c->numbers;
+    bool done = deflateReset(z) == Z_OK;
     for (int i = 0; is_text && done && i < COUNT(dictionary); i++)
-        done = deflateSetDictionary(&z, (const unsigned char *) dictionary[i],
+        done = deflateSetDictionary(z, (const unsigned char *) dictionary[i],
                                     (uInt) strlen(dictionary[i])) == Z_OK;
-    done = done && deflate(&z, Z_FINISH) == Z_STREAM_END;
-    deflateEnd(&z);
-    return done ? z.total_out : 0;
+    z->next_in = plane->at;
+    z->avail_in = (uInt) plane->n;
+    z->next_out = bytes;
+    z->avail_out = (uInt) size;
+    return done && deflate(z, Z_FINISH) == Z_STREAM_END ? z->total_out : 0;
 }
 
 struct out {
@@ -218,10 +229,11 @@ static bool put_size(struct out *o, size_t n)
 }
 
 /* A plane: its size, twice, + 1 if it is compressed; then that size, too; its bytes. */
-static bool put_plane(struct out *o, const struct spec_bytes *plane, bool is_text)
+static bool put_plane(struct out *o, struct compressors *c, const struct spec_bytes *plane,
+                      bool is_text)
 {
     unsigned char *bytes = malloc(plane->n);
-    size_t size = bytes ? deflated(plane, is_text, bytes, plane->n - 1) : 0;
+    size_t size = bytes ? deflated(c, plane, is_text, bytes, plane->n - 1) : 0;
     const void *from = size ? bytes : plane->at;
     bool done = bytes && put_size(o, 2 * plane->n + (size > 0)) && (!size || put_size(o, size));
     size = size ? size : plane->n;
@@ -234,33 +246,67 @@ static bool put_plane(struct out *o, const struct spec_bytes *plane, bool is_tex
     return done;
 }
 
-static uLong sum_of(const char *text, size_t length)
+static uLong sum_of(uLong sum, const void *bytes, size_t n)
 {
-    return adler32(adler32(0, NULL, 0), (const unsigned char *) text, (uInt) length);
+    return adler32(sum, bytes, (uInt) n);
+}
+
+static uLong sum_of_planes(const unsigned char present[2], const struct spec_planes *p)
+{
+    uLong sum = sum_of(adler32(0, NULL, 0), present, 2);
+    for (int i = 0; i < SPEC_PLANES; i++)
+        if (p->plane[i].n)
+            sum = sum_of(sum, p->plane[i].at, p->plane[i].n);
+    return sum;
+}
+
+/* Returns the size of the packed planes, 0: `size` bytes do not suffice, or out of memory. */
+static size_t pack(const struct spec_planes *p, unsigned char *bytes, size_t size)
+{
+    struct out o = { bytes, bytes + size };
+    struct compressors c;
+    unsigned present = 0;
+    for (int i = 0; i < SPEC_PLANES; i++)
+        present |= (unsigned) (p->plane[i].n > 0) << i;
+    bool done = compressors_init(&c) && put_byte(&o, PACKED_SPEC) && put_byte(&o, present % 256) &&
+                put_byte(&o, present / 256);
+    for (int i = 0; i < SPEC_PLANES && done; i++)
+        done = !p->plane[i].n || put_plane(&o, &c, &p->plane[i], i == 0);
+    uLong sum = done ? sum_of_planes(bytes + 1, p) : 0;
+    for (int shift = 24; shift >= 0 && done; shift -= 8)
+        done = put_byte(&o, sum >> shift & 255);
+    compressors_done(&c);
+    return done ? (size_t) (o.at - bytes) : 0;
+}
+
+size_t packed_spec_marked(const char *text, size_t length, const struct tensor *const *list,
+                          size_t n_lists, unsigned char *bytes, size_t size)
+{
+    struct spec_planes p = { 0 };
+    bool done = spec_tokens_split_marked(text, length, list, n_lists, &p);
+    size_t packed = done ? pack(&p, bytes, size) : 0;
+    spec_planes_free(&p);
+    return packed;
 }
 
 size_t packed_spec(const char *text, size_t length, unsigned char *bytes, size_t size)
 {
     struct spec_planes p = { 0 };
-    struct out o = { bytes, bytes + size };
     size_t again = 0;
     const char *why;
-    unsigned present = 0;
     bool done = spec_tokens_split(text, length, &p);
     char *same = done ? spec_tokens_join(&p, length, &again, &why) : NULL;
     done = same && again == length && !memcmp(same, text, length);
     free(same);
-    for (int i = 0; i < SPEC_PLANES; i++)
-        present |= (unsigned) (p.plane[i].n > 0) << i;
-    done = done && put_byte(&o, PACKED_SPEC) && put_byte(&o, present % 256) &&
-           put_byte(&o, present / 256);
-    for (int i = 0; i < SPEC_PLANES && done; i++)
-        done = !p.plane[i].n || put_plane(&o, &p.plane[i], i == 0);
-    uLong sum = sum_of(text, length);
-    for (int shift = 24; shift >= 0 && done; shift -= 8)
-        done = put_byte(&o, sum >> shift & 255);
+    size_t packed = done ? pack(&p, bytes, size) : 0;
     spec_planes_free(&p);
-    return done ? (size_t) (o.at - bytes) : 0;
+    return packed;
+}
+
+bool is_packed_spec(const void *bytes, size_t size)
+{
+    const unsigned char *first = bytes;
+    return size && (*first == PACKED_SPEC || *first == PACKED_SPEC_OF_TEXT);
 }
 
 struct in {
@@ -327,7 +373,7 @@ char *packed_spec_text(const unsigned char *bytes, size_t size, size_t most, siz
     enum { HEAD = 3, SUM = 4 };
     struct spec_planes p = { 0 };
     *ret_why = "its end is missing";
-    if (size < HEAD + SUM || bytes[0] != PACKED_SPEC)
+    if (size < HEAD + SUM || !is_packed_spec(bytes, size))
         return NULL;
     struct in in = { bytes + HEAD, bytes + size - SUM };
     const unsigned present = bytes[1] + 256u * bytes[2];
@@ -341,11 +387,14 @@ char *packed_spec_text(const unsigned char *bytes, size_t size, size_t most, siz
         done = false;
     }
     char *text = done ? spec_tokens_join(&p, most, ret_length, ret_why) : NULL;
-    spec_planes_free(&p);
-    uLong sum = 0;
+    uLong sum = 0, expected = 0;
     for (int i = 0; i < SUM; i++)
         sum = sum << 8 | bytes[size - SUM + (size_t) i];
-    if (text && sum_of(text, *ret_length) != sum) {
+    if (text)
+        expected = bytes[0] == PACKED_SPEC ? sum_of_planes(bytes + 1, &p)
+                                           : sum_of(adler32(0, NULL, 0), text, *ret_length);
+    spec_planes_free(&p);
+    if (text && sum != expected) {
         *ret_why = "its sum is wrong";
         free(text);
         return NULL;

@@ -135,6 +135,10 @@ static char *inflated(const void *bytes, size_t size, sqlite3_uint64 *ret_length
 static void pack(sqlite3_context *context, int n, sqlite3_value **value)
 {
     (void) n;
+    if (sqlite3_value_type(value[0]) == SQLITE_BLOB) {
+        sqlite3_result_value(context, value[0]);
+        return;
+    }
     const char *text = (const char *) sqlite3_value_text(value[0]);
     size_t length = (size_t) sqlite3_value_bytes(value[0]), size = 0;
     bool worth = text && length >= SHORTEST && length <= LONGEST;
@@ -178,7 +182,7 @@ static void unpack(sqlite3_context *context, int n, sqlite3_value **value)
     const unsigned char *bytes = sqlite3_value_blob(value[0]);
     size_t size = (size_t) sqlite3_value_bytes(value[0]), length = 0;
     const char *why = "it is not in the zlib format, or out of memory";
-    if (bytes && size && bytes[0] == PACKED_SPEC) {
+    if (bytes && is_packed_spec(bytes, size)) {
         char *text = packed_spec_text(bytes, size, LONGEST, &length, &why);
         if (text) {
             sqlite3_result_text64(context, text, length, free, SQLITE_UTF8);

@@ -61,16 +61,23 @@ struct names {
     char letter[NUMBERS];
 };
 
+static bool make_room(struct spec_bytes *b, size_t n)
+{
+    if (b->room - b->n >= n)
+        return true;
+    size_t room = 2 * b->room + n + 256;
+    unsigned char *at = realloc(b->at, room);
+    if (!at)
+        return false;
+    b->at = at;
+    b->room = room;
+    return true;
+}
+
 static bool add(struct spec_bytes *b, const void *bytes, size_t n)
 {
-    if (b->room - b->n < n) {
-        size_t room = 2 * b->room + n + 256;
-        unsigned char *at = realloc(b->at, room);
-        if (!at)
-            return false;
-        b->at = at;
-        b->room = room;
-    }
+    if (!make_room(b, n))
+        return false;
     if (n)
         memcpy(b->at + b->n, bytes, n);
     b->n += n;
@@ -126,26 +133,40 @@ static void observe(struct names *names, const char *line, size_t n)
     names->next = number + 1;
 }
 
+/* Appends a part to a text; returns the end. */
+static char *put(char *to, const char *part)
+{
+    const size_t n = strlen(part);
+    memcpy(to, part, n + 1);
+    return to + n;
+}
+
+static char *put_name(char *to, const struct names *names, char letter, uint32_t number)
+{
+    char digits[REAL_TEXT];
+    to = put(to, names->prefix);
+    *to++ = letter;
+    return put(to, whole_text(number, digits));
+}
+
 /* The name of a declared operand; returns its length, 0: there is none of the number. */
 static size_t name_of(const struct names *names, uint32_t number, char text[REAL_TEXT])
 {
-    char digits[REAL_TEXT];
     if (number >= NUMBERS || !names->letter[number])
         return 0;
-    int n = snprintf(text, REAL_TEXT, "%s%c%s", names->prefix, names->letter[number],
-                     whole_text(number, digits));
-    return n < REAL_TEXT ? (size_t) n : 0;
+    return (size_t) (put_name(text, names, names->letter[number], number) - text);
 }
 
 /* The beginning of the line that declares the next operand; returns its length, 0: no such one. */
 static size_t declaration_of(const struct names *names, int row, char text[96])
 {
-    int n = names->next >= NUMBERS
-                ? 0
-                : snprintf(text, 96, "%s%c%" PRIu32 " = %s(\"%s%c%" PRIu32 "\", ", names->prefix,
-                           declarations[row].letter, names->next, declarations[row].constructor,
-                           names->prefix, declarations[row].letter, names->next);
-    return n < 96 ? (size_t) n : 0;
+    const char letter = declarations[row].letter;
+    if (names->next >= NUMBERS)
+        return 0;
+    char *to = put(put_name(text, names, letter, names->next), " = ");
+    to = put(put(to, declarations[row].constructor), "(\"");
+    to = put(put_name(to, names, letter, names->next), "\", ");
+    return (size_t) (to - text);
 }
 
 /* --- lists of numbers */
@@ -218,70 +239,125 @@ static bool add_list(struct spec_bytes *to, const struct spec_planes *p, enum el
 
 /* --- text to planes */
 
+enum kind { KIND_BOOLEAN = 1, KIND_WHOLE, KIND_REAL }; /* of all elements of a list */
+
 struct splitter {
     struct names names;
     struct spec_planes *to;
     double *value; /* of the list that is being read; malloced */
     size_t room;
     struct spec_bytes again; /* the text that its elements give */
+    const struct tensor *const *list;
+    size_t n_lists; /* that are left */
 };
+
+static bool make_room_for_values(struct splitter *s, size_t n)
+{
+    if (n <= s->room)
+        return true;
+    size_t room = n + n / 2 + 64;
+    double *larger = realloc(s->value, room * sizeof *larger);
+    if (!larger)
+        return false;
+    s->value = larger;
+    s->room = room;
+    return true;
+}
+
+/* Reads an element.  Returns its end; *ret_kind 0: there is none. */
+static const char *read_element(const char *at, double *ret_value, enum kind *ret_kind)
+{
+    const size_t length = strcspn(at, ",[]\n");
+    char *end = (char *) at;
+    *ret_kind = KIND_REAL;
+    if (!strncmp(at, "True", 4) || !strncmp(at, "False", 5)) {
+        *ret_kind = KIND_BOOLEAN;
+        *ret_value = *at == 'T';
+        return at + (*at == 'T' ? 4 : 5);
+    }
+    if (!strncmp(at, "float(\"", 7)) {
+        *ret_value = strtod(at + 7, &end);
+        if (end == at + 7 || strncmp(end, "\")", 2) != 0)
+            *ret_kind = 0;
+        return end + 2;
+    }
+    if (memchr(at, '.', length) || memchr(at, 'e', length)) {
+        *ret_value = (double) strtof(at, &end);
+    } else {
+        *ret_kind = KIND_WHOLE;
+        *ret_value = (double) strtoll(at, &end, 10);
+    }
+    if (end == at)
+        *ret_kind = 0;
+    return end;
+}
 
 /* Reads a list up to "]", returns the number of its elements; 0: it is not one of numbers alone. */
 static size_t read_list(struct splitter *s, const char *at, const char **ret_end,
-                        enum element *ret_element)
+                        enum kind *ret_kind)
 {
-    double least = 0, largest = 0;
-    bool half = true;
-    char kind = 0; /* of all elements: 'b'oolean, 'w'hole, 'r'eal */
+    enum kind kind;
     for (size_t n = 0;; n++) {
-        char this = 'r', *end;
         at += strspn(at, "\n ");
-        const size_t length = strcspn(at, ",[]\n");
-        double x;
-        if (!strncmp(at, "True", 4) || !strncmp(at, "False", 5)) {
-            this = 'b';
-            x = *at == 'T';
-            end = (char *) at + (*at == 'T' ? 4 : 5);
-        } else if (!strncmp(at, "float(\"", 7)) {
-            x = strtod(at + 7, &end);
-            if (end == at + 7 || strncmp(end, "\")", 2) != 0)
-                return 0;
-            end += 2;
-        } else if (memchr(at, '.', length) || memchr(at, 'e', length)) {
-            x = (double) strtof(at, &end);
-        } else {
-            this = 'w';
-            x = (double) strtoll(at, &end, 10);
-        }
-        if (end == at || (kind && kind != this) || (*end != ',' && *end != ']'))
+        double x = 0;
+        const char *end = read_element(at, &x, &kind);
+        if (!kind || (n && kind != *ret_kind) || (*end != ',' && *end != ']') ||
+            !make_room_for_values(s, n + 1))
             return 0;
-        kind = this;
-        least = fmin(least, x);
-        largest = fmax(largest, x);
-        half = half && (isnan(x) || f16_to_double(f16_from_double(x)) - x == 0 || isinf(x));
-        if (n == s->room) {
-            size_t room = 2 * s->room + 64;
-            double *larger = realloc(s->value, room * sizeof *larger);
-            if (!larger)
-                return 0;
-            s->value = larger;
-            s->room = room;
-        }
+        *ret_kind = kind;
         s->value[n] = x;
-        if (*end == ']') {
-            enum element e = ELEMENT_U8;
-            while (kind == 'w' && e < ELEMENT_F16 &&
-                   (least < (double) element_info[e].min || largest > (double) element_info[e].max))
-                e++;
-            *ret_end = end;
-            *ret_element = kind == 'b'   ? ELEMENT_BOOLEAN
-                           : kind == 'w' ? e
-                           : half        ? ELEMENT_F16
-                                         : ELEMENT_F32;
-            return kind == 'w' && e == ELEMENT_F16 ? 0 : n + 1;
-        }
+        *ret_end = end;
+        if (*end == ']')
+            return n + 1;
         at = end + 1;
     }
+}
+
+/* The smallest type that has the first n values of a list; ELEMENT_COUNT: none has. */
+static enum element element_of(const struct splitter *s, size_t n, enum kind kind)
+{
+    double least = 0, largest = 0;
+    bool half = kind == KIND_REAL;
+    enum element e = ELEMENT_U8;
+    if (kind == KIND_BOOLEAN)
+        return ELEMENT_BOOLEAN;
+    for (size_t i = 0; i < n && half; i++) {
+        const double x = s->value[i];
+        half = isnan(x) || f16_to_double(f16_from_double(x)) - x == 0 || isinf(x);
+    }
+    if (kind == KIND_REAL)
+        return half ? ELEMENT_F16 : ELEMENT_F32;
+    for (size_t i = 0; i < n; i++) {
+        least = s->value[i] < least ? s->value[i] : least;
+        largest = s->value[i] > largest ? s->value[i] : largest;
+    }
+    while (e < ELEMENT_F16 &&
+           (least < (double) element_info[e].min || largest > (double) element_info[e].max))
+        e++;
+    return e < ELEMENT_F16 ? e : ELEMENT_COUNT;
+}
+
+/* Adds the first n values to the planes of their type. */
+static bool add_values(struct splitter *s, size_t n, enum element e)
+{
+    struct spec_bytes *plane = s->to->plane + element_info[e].plane;
+    for (int k = 0; k < element_info[e].size; k++)
+        if (!make_room(plane + k, n))
+            return false;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t bits = element_bits(e, s->value[i]);
+        for (int k = 0; k < element_info[e].size; k++)
+            plane[k].at[plane[k].n++] = (unsigned char) (bits >> 8 * k);
+    }
+    return true;
+}
+
+/* Adds the code of a list of n elements. */
+static bool add_list_code(struct splitter *s, size_t n, enum element e, bool wrapped)
+{
+    char code[REAL_TEXT + 1] = { (char) ((wrapped ? CODE_LIST : CODE_FLAT_LIST) + (int) e) };
+    whole_text((int64_t) n, code + 1);
+    return add_text(s->to->plane, code);
 }
 
 /* Splits the list that begins at "[", if its numbers give the same text again; returns how many
@@ -290,32 +366,48 @@ static size_t split_list(struct splitter *s, const char *text)
 {
     enum { FEWEST = 2 };
     const char *end = NULL;
-    enum element e = ELEMENT_U8;
-    size_t n = read_list(s, text + 1, &end, &e);
-    if (n < FEWEST)
+    enum kind kind = 0;
+    const size_t n = read_list(s, text + 1, &end, &kind);
+    const enum element e = n < FEWEST ? ELEMENT_COUNT : element_of(s, n, kind);
+    if (e == ELEMENT_COUNT || !add_values(s, n, e))
         return 0;
     struct spec_bytes *plane = s->to->plane + element_info[e].plane;
-    const size_t from = plane->n, length = (size_t) (end - text - 1);
-    bool done = true;
-    for (size_t i = 0; i < n && done; i++) {
-        uint32_t bits = element_bits(e, s->value[i]);
-        for (int k = 0; k < element_info[e].size && done; k++)
-            done = add(plane + k, &(unsigned char){ (unsigned char) (bits >> 8 * k) }, 1);
-    }
-    for (int flat = 0; flat < 2 && done; flat++) {
+    const size_t from = plane->n - n, length = (size_t) (end - text - 1);
+    for (int flat = 0; flat < 2; flat++) {
         s->again.n = 0;
-        done = add_list(&s->again, s->to, e, from, n, !flat, SIZE_MAX);
-        if (done && s->again.n == length && !memcmp(s->again.at, text + 1, length)) {
-            char code[REAL_TEXT + 1] = { (char) ((flat ? CODE_FLAT_LIST : CODE_LIST) + (int) e) };
-            whole_text((int64_t) n, code + 1);
-            if (add_text(s->to->plane, code))
-                return length + 1;
-        }
+        if (add_list(&s->again, s->to, e, from, n, !flat, SIZE_MAX) && s->again.n == length &&
+            !memcmp(s->again.at, text + 1, length) && add_list_code(s, n, e, !flat))
+            return length + 1;
     }
     for (int k = 0; k < element_info[e].size; k++)
-        if (plane[k].n > from)
-            plane[k].n = from;
+        plane[k].n = from;
     return 0;
+}
+
+/* Adds the list that a mark stands for, without "]"; whether that can be done. */
+static bool split_mark(struct splitter *s)
+{
+    if (!s->n_lists)
+        return false;
+    const struct tensor *t = *s->list++;
+    const struct codec *codec = dtype_info[t->dtype].codec;
+    const size_t n = tensor_count(t);
+    s->n_lists--;
+    if (n < 2 || codec->size > sizeof(uint32_t) || !make_room_for_values(s, n))
+        return false;
+    codec->widen(t->data, n, 0, 1, s->value);
+    const bool is_boolean = t->dtype == DT_BOOL || t->dtype == DT_B8;
+    for (size_t i = 0; i < n; i++)
+        if (isnan(s->value[i])) /* the text has its sign alone */
+            s->value[i] = copysign((double) NAN, s->value[i]);
+        else if (is_boolean)
+            s->value[i] = s->value[i] != 0;
+    const enum element e = element_of(s, n,
+                                      is_boolean       ? KIND_BOOLEAN
+                                      : codec->integer ? KIND_WHOLE
+                                                       : KIND_REAL);
+    return e != ELEMENT_COUNT && add_values(s, n, e) && add_list_code(s, n, e, true) &&
+           add_text(s->to->plane, "]");
 }
 
 static bool is_name_byte(char c)
@@ -350,21 +442,20 @@ static size_t split_name(struct splitter *s, const char *text, size_t n)
 static size_t split_declaration(struct splitter *s, const char *text, size_t n)
 {
     char line[96];
-    for (int row = 0; row < COUNT(declarations); row++) {
-        size_t length = declaration_of(&s->names, row, line);
+    const size_t prefix = strlen(s->names.prefix);
+    for (int row = 0; row < COUNT(declarations) && prefix < n; row++) {
+        size_t length =
+            text[prefix] == declarations[row].letter ? declaration_of(&s->names, row, line) : 0;
         if (length && length <= n && !memcmp(line, text, length))
             return add(s->to->plane, &(char){ (char) (CODE_DECLARATION + row) }, 1) ? length : 0;
     }
     return 0;
 }
 
-bool spec_tokens_split(const char *text, size_t n, struct spec_planes *ret_planes)
+static bool split(struct splitter *s, const char *text, size_t n)
 {
-    struct splitter *s = calloc(1, sizeof *s);
     size_t line = 0, at = 0;
-    bool done = s != NULL;
-    if (s)
-        s->to = ret_planes;
+    bool done = true;
     while (done && at < n) {
         size_t bytes = at == line ? split_declaration(s, text + at, n - at) : 0;
         if (!bytes && text[at] == '[')
@@ -372,8 +463,9 @@ bool spec_tokens_split(const char *text, size_t n, struct spec_planes *ret_plane
         else if (!bytes && (!at || !is_name_byte(text[at - 1]) || text[at] == ','))
             bytes = split_name(s, text + at, n - at);
         if (!bytes) {
-            done = ((unsigned char) text[at] >= 32 || text[at] == '\n') &&
-                   add(ret_planes->plane, text + at, 1);
+            done = text[at] == SPEC_LIST ? split_mark(s)
+                                         : ((unsigned char) text[at] >= 32 || text[at] == '\n') &&
+                                               add(s->to->plane, text + at, 1);
             bytes = 1;
             if (text[at] == '\n') {
                 observe(&s->names, text + line, at - line);
@@ -382,12 +474,29 @@ bool spec_tokens_split(const char *text, size_t n, struct spec_planes *ret_plane
         }
         at += bytes;
     }
+    return done && !s->n_lists;
+}
+
+bool spec_tokens_split_marked(const char *text, size_t n, const struct tensor *const *list,
+                              size_t n_lists, struct spec_planes *ret_planes)
+{
+    struct splitter *s = calloc(1, sizeof *s);
+    bool done = s != NULL;
     if (s) {
+        s->to = ret_planes;
+        s->list = list;
+        s->n_lists = n_lists;
+        done = split(s, text, n);
         free(s->value);
         free(s->again.at);
     }
     free(s);
     return done;
+}
+
+bool spec_tokens_split(const char *text, size_t n, struct spec_planes *ret_planes)
+{
+    return spec_tokens_split_marked(text, n, NULL, 0, ret_planes);
 }
 
 /* --- planes to text */

@@ -50,6 +50,19 @@ struct modpy_names {
 int specs_write_modpy_named(const struct example *e, const char *comment,
                             const struct modpy_names *names, FILE *to, struct why *w);
 
+/* What the bytes MODPY_LIST in a text stand for, in order: lists of the elements of these tensors,
+ * which have two or more. */
+enum { MODPY_LIST = 1 };
+struct modpy_lists {
+    const struct tensor **list; /* to be freed; the tensors are those of the example */
+    size_t n, room;
+    bool failed; /* out of memory */
+};
+/* The same without a comment, with marks in place of these lists (reports/packed_spec.h).  lists:
+ * {0} before. */
+int specs_write_modpy_marked(const struct example *e, FILE *to, struct modpy_lists *lists,
+                             struct why *w);
+
 /* Writes e as one line of the corpus, without the newline.  Errors as above. */
 int specs_write_json(const struct example *e, FILE *to, struct why *w);
 

@@ -25,6 +25,7 @@ enum { WIDTH = 100, NAME = MODPY_NAME };
 struct writer {
     const struct example *e;
     const struct modpy_names *names; /* NULL: none */
+    struct modpy_lists *lists;       /* NULL: written as text */
     FILE *to;
     bool shared;   /* current value of Configuration.use_shm_for_weights */
     uint8_t *seen; /* per graph: 0 not yet, 1 being written, 2 written */
@@ -70,12 +71,35 @@ static const char *python_element(const struct tensor *t, size_t i, char text[EL
     return text;
 }
 
+/* Writes a mark for the list of t. */
+static void put_mark(struct writer *w, const struct tensor *t)
+{
+    struct modpy_lists *l = w->lists;
+
+    if (l->n == l->room) {
+        size_t room = 2 * l->room + 64;
+        const struct tensor **larger = realloc(l->list, room * sizeof(*larger));
+        if (!larger) {
+            l->failed = true;
+            return;
+        }
+        l->list = larger;
+        l->room = room;
+    }
+    l->list[l->n++] = t;
+    fputc(MODPY_LIST, w->to);
+}
+
 /* [1, 2, ...], wrapped at WIDTH columns. */
 static void put_values(struct writer *w, const struct tensor *t)
 {
     size_t n = t->data ? tensor_count(t) : 0, column = WIDTH / 2;
     char text[ELEMENT_TEXT];
 
+    if (w->lists && n > 1) {
+        put_mark(w, t);
+        return;
+    }
     fputc('[', w->to);
     for (size_t i = 0; i < n; i++) {
         const char *element = python_element(t, i, text);
@@ -283,6 +307,28 @@ static int put_example(struct writer *w, struct why *why)
     return 0;
 }
 
+static int write_modpy(struct writer *w, const char *comment, struct why *why)
+{
+    const struct example *e = w->e;
+    const struct graph *main = &e->model.graph[0];
+
+    w->seen = calloc(e->model.n_graphs, 1);
+    w->out = list_positions(main->output, main->n_outputs, main->n_operands);
+    while (comment && *comment) {
+        size_t n = strcspn(comment, "\r\n");
+        fprintf(w->to, "# %.*s\n", (int) n, comment);
+        comment += n + (comment[n] != '\0');
+    }
+    int result = w->seen && w->out ? put_graph(w, 0, why) : why_no_memory(why);
+    if (result == 0)
+        result = put_example(w, why);
+    free(w->seen);
+    free(w->out);
+    if (result == 0 && ferror(w->to))
+        return why_fail(why, WHY_SYSTEM, "writing: %s", strerror(errno));
+    return result == 0 && w->lists && w->lists->failed ? why_no_memory(why) : result;
+}
+
 int specs_write_modpy(const struct example *e, const char *comment, FILE *to, struct why *why)
 {
     return specs_write_modpy_named(e, comment, NULL, to, why);
@@ -291,24 +337,15 @@ int specs_write_modpy(const struct example *e, const char *comment, FILE *to, st
 int specs_write_modpy_named(const struct example *e, const char *comment,
                             const struct modpy_names *names, FILE *to, struct why *why)
 {
-    const struct graph *main = &e->model.graph[0];
-    struct writer w = { .e = e,
-                        .names = names,
-                        .to = to,
-                        .seen = calloc(e->model.n_graphs, 1),
-                        .out = list_positions(main->output, main->n_outputs, main->n_operands) };
+    struct writer w = { .e = e, .names = names, .to = to };
 
-    while (comment && *comment) {
-        size_t n = strcspn(comment, "\r\n");
-        fprintf(to, "# %.*s\n", (int) n, comment);
-        comment += n + (comment[n] != '\0');
-    }
-    int result = w.seen && w.out ? put_graph(&w, 0, why) : why_no_memory(why);
-    if (result == 0)
-        result = put_example(&w, why);
-    free(w.seen);
-    free(w.out);
-    if (result == 0 && ferror(to))
-        return why_fail(why, WHY_SYSTEM, "writing: %s", strerror(errno));
-    return result;
+    return write_modpy(&w, comment, why);
+}
+
+int specs_write_modpy_marked(const struct example *e, FILE *to, struct modpy_lists *lists,
+                             struct why *why)
+{
+    struct writer w = { .e = e, .lists = lists, .to = to };
+
+    return write_modpy(&w, NULL, why);
 }

@@ -413,10 +413,12 @@ static int keep_spec(struct active_case *f, const char *text, size_t length, uin
 {
     REQUIRE(w, spec_length == length, "a specification of %llu bytes in %zu",
             (unsigned long long) spec_length, length);
-    char *spec = spec_length ? strndup(text, spec_length) : NULL;
+    char *spec = spec_length ? malloc(spec_length) : NULL;
+    if (spec)
+        memcpy(spec, text, spec_length);
     free(f->spec);
     f->spec = spec;
-    f->spec_length = spec ? strlen(spec) : 0;
+    f->spec_length = spec ? spec_length : 0;
     return spec_length && !spec ? why_no_memory(w) : 0;
 }
 

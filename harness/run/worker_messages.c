@@ -5,6 +5,7 @@
 
 #include "harness/run/campaign_worker.h"
 #include "randgraph/coverage.h"
+#include "reports/packed_spec.h"
 #include "reports/reports.h"
 #include "specs/specs.h"
 
@@ -71,16 +72,16 @@ void message_blame(struct worker_pool_link *l, uint32_t target, const struct bla
     worker_pool_send(l, &m, sizeof m);
 }
 
-/* Everything that a FILE gets, as a string.  NULL where writing failed. */
-static char *write_text(const struct example *e, size_t *ret_length,
-                        int (*put)(const struct example *e, FILE *to, struct why *w))
+/* The case as a specification, as far as it is written, in memory.  lists NULL: without marks. */
+static char *write_text(const struct example *e, struct modpy_lists *lists, size_t *ret_length)
 {
     char *text = NULL;
     struct why why;
     FILE *to = open_memstream(&text, ret_length);
     if (!to)
         return NULL;
-    int failed = put(e, to, &why);
+    int failed =
+        lists ? specs_write_modpy_marked(e, to, lists, &why) : specs_write_modpy(e, NULL, to, &why);
     if (fclose(to) != 0 || failed < 0) {
         free(text);
         return NULL;
@@ -88,9 +89,28 @@ static char *write_text(const struct example *e, size_t *ret_length,
     return text;
 }
 
-static int put_spec(const struct example *e, FILE *to, struct why *w)
+/* The specification of the case as it is stored: packed (reports/packed_spec.h), or the text if
+ * that is not possible.  NULL where writing failed. */
+static char *write_spec(const struct example *e, size_t *ret_length)
 {
-    return specs_write_modpy(e, NULL, to, w);
+    enum { HEAD = 64, CODE = 32 }; /* more than a packed specification and a list begin with */
+    struct modpy_lists lists = { 0 };
+    size_t length = 0, packed = 0;
+    char *text = write_text(e, &lists, &length);
+    size_t room = HEAD + length;
+    for (size_t i = 0; i < lists.n; i++)
+        room += CODE + tensor_bytes(lists.list[i]);
+    char *bytes = text ? malloc(room) : NULL;
+    if (bytes)
+        packed =
+            packed_spec_marked(text, length, lists.list, lists.n, (unsigned char *) bytes, room);
+    free(text);
+    free(lists.list);
+    *ret_length = packed;
+    if (packed)
+        return bytes;
+    free(bytes);
+    return write_text(e, NULL, ret_length);
 }
 
 /* Sends a head, two texts, then the specification of the case. */
@@ -99,7 +119,7 @@ static void send_with_spec(struct worker_pool_link *l, const struct example *e, 
                            uint64_t *spec_length)
 {
     size_t length = 0;
-    char *spec = write_text(e, &length, put_spec);
+    char *spec = write_spec(e, &length);
     struct buffer b = { 0 };
     *spec_length = spec ? length : 0;
     buffer_put(&b, head, size);

@@ -8,6 +8,7 @@
 
 #include "harness/store/results_internal.h"
 #include "reports/database.h"
+#include "reports/packed_spec.h"
 #include "reports/packed_text.h"
 
 extern const char schema_sql[], views_sql[];
@@ -356,7 +357,9 @@ static int write_verdict(struct results *r, int64_t case_id, uint32_t target,
 
 static void bind_spec(sqlite3_stmt *s, int i, const struct spec_row *spec)
 {
-    if (spec->length)
+    if (is_packed_spec(spec->spec, spec->length))
+        sqlite3_bind_blob64(s, i, spec->spec, spec->length, SQLITE_TRANSIENT);
+    else if (spec->length)
         sqlite3_bind_text64(s, i, spec->spec, spec->length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 

@@ -92,7 +92,7 @@ struct verdict_row {
 
 /* The specification of a case; NULL: none. */
 struct spec_row {
-    const char *spec;
+    const char *spec; /* a text, or packed (reports/packed_spec.h) */
     size_t length;
 };
 
