@@ -21,7 +21,9 @@ struct bucket_member {
     uint32_t target;
     const char *structure;
     const struct symptom *symptom;
-    uint32_t bucket; /* set by buckets_find(): the first member of its bucket */
+    /* Set by buckets_find(): */
+    uint32_t bucket;   /* the first member of its bucket */
+    bool way_is_wrong; /* any operation fails in its way, or operations of two kinds do */
 };
 
 /* Puts members into one bucket if they have the same target and (common hypotheses: of .matching)

@@ -40,14 +40,27 @@ static size_t name_length(const char *name)
     return strlen(name);
 }
 
+bool has_attribute(const struct call_attributes *a, const char *name)
+{
+    for (int i = 0; i < a->n; i++)
+        if (!strcmp(a->name[i], name))
+            return true;
+    return false;
+}
+
+bool has_hypothesis(const struct matching *m, const char *name)
+{
+    for (int i = 0; i < m->n; i++)
+        if (!strcmp(m->name[i], name))
+            return true;
+    return false;
+}
+
 static void add_attribute(struct call_attributes *a, const char *role)
 {
     char name[SYMPTOM_ATTRIBUTE];
     snprintf(name, sizeof name, "%.*s", (int) name_length(role), role);
-    for (int i = 0; i < a->n; i++)
-        if (!strcmp(a->name[i], name))
-            return;
-    if (a->n < SYMPTOM_ATTRIBUTES)
+    if (a->n < SYMPTOM_ATTRIBUTES && !has_attribute(a, name))
         memcpy(a->name[a->n++], name, sizeof name);
 }
 
@@ -59,6 +72,15 @@ static bool is_broadcast(const struct call *call, uint32_t k)
            (tensor_count(a) > 1 || tensor_count(b) > 1) && !shape_equal(&a->shape, &b->shape);
 }
 
+/* Whether an operation has several sequences of several steps, which a mistake about their order
+ * needs. */
+static bool has_sequences(const struct call *call, uint32_t k)
+{
+    const struct shape *s = call->arg[0] ? &call->arg[0]->shape : NULL;
+    return !strcmp(call_role(call, k)->name, "time_major") && s && s->rank == 3 && s->dim[0] > 1 &&
+           s->dim[1] > 1;
+}
+
 void attributes_of(const struct call *call, struct call_attributes *ret)
 {
     *ret = (struct call_attributes){ 0 };
@@ -68,6 +90,8 @@ void attributes_of(const struct call *call, struct call_attributes *ret)
         double plain = plain_value(r);
         if (is_broadcast(call, k))
             add_attribute(ret, "broadcast");
+        if (has_sequences(call, k))
+            add_attribute(ret, "sequences");
         if (r->dims || !t || !t->data || (plain < 0 && !has_default(r)))
             continue;
         double value = tensor_at(t, 0);
@@ -120,9 +144,8 @@ void symptom_of(const struct edit *c, const struct shrunk *s, struct symptom *re
     };
     if (s->is_varied)
         symptom_way(&s->variation, ret->way);
-    snprintf(ret->failure, sizeof ret->failure, "%s%s %s%s", verdict_name[kind.verdict],
-             c->e.expect_failure && kind.verdict == VERDICT_FAIL ? " to reject" : "", kind.text,
-             ret->way);
+    snprintf(ret->failure, sizeof ret->failure, "%s%s %s", verdict_name[kind.verdict],
+             c->e.expect_failure && kind.verdict == VERDICT_FAIL ? " to reject" : "", kind.text);
     if (g->n_outputs > 1 && s->result.output > 0)
         ret->later_output = s->result.output;
     for (uint32_t i = 0; g->n_operations > 1 && i < g->n_operations && i < SYMPTOM_SEVERAL; i++)

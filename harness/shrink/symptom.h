@@ -23,7 +23,7 @@ struct call_attributes {
 
 struct symptom {
     enum verdict verdict;
-    char failure[SYMPTOM_TEXT]; /* verdict, its reason without numbers, and the way of execution */
+    char failure[SYMPTOM_TEXT]; /* verdict, and its reason without numbers */
     char way[VARIATION_TEXT];   /* symptom_way(); "" if it fails plainly */
     bool is_any;                /* in that way, any operation fails */
     bool everywhere;            /* plain operations that have nothing to do with it fail alike */
@@ -39,6 +39,8 @@ struct symptom {
     struct matching matching;  /* those that match the case as it was, too */
 };
 
+bool has_attribute(const struct call_attributes *a, const char *name);
+bool has_hypothesis(const struct matching *m, const char *name);
 void attributes_of(const struct call *call, struct call_attributes *ret);
 /* The way without its numbers, "burst,shift".  Returns ret. */
 char *symptom_way(const struct variation *v, char ret[VARIATION_TEXT]);
