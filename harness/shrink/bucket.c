@@ -208,20 +208,22 @@ static bool share_breach(const struct bucket_member *a, const struct bucket_memb
     return is_part && fail_alike(a, b);
 }
 
-/* Whether an operation crashes or hangs in one case, and gives wrong numbers in another one that
- * needs the same attributes, or more of them, in operations that are computed alike: memory beyond
- * an operand, for example, may give either. */
-static bool crash_or_are_wrong(const struct bucket_member *death, const struct bucket_member *wrong,
-                               const char *name)
+/* An execution that does not succeed in one case, and wrong numbers in another one that needs the
+ * same attributes, or more of them: of one operation, since sizes of outputs that depend on values
+ * are values, too; crashes and hangs also of operations that are computed alike, since memory
+ * beyond an operand, for example, may give either. */
+static bool share_execution(const struct bucket_member *broken, const struct bucket_member *wrong,
+                            const char *name)
 {
     (void) name;
-    const struct symptom *x = death->symptom, *y = wrong->symptom;
-    if (death->target != wrong->target || !is_death(x) || y->verdict != VERDICT_FAIL ||
-        !are_kin(death, wrong) || !fail_in_one_way(death, wrong) || !is_of_type(death, wrong))
+    const struct symptom *x = broken->symptom, *y = wrong->symptom;
+    if (broken->target != wrong->target || x->verdict == VERDICT_FAIL || !x->is_accepted ||
+        y->verdict != VERDICT_FAIL || !are_kin(broken, wrong) || !fail_in_one_way(broken, wrong) ||
+        !is_of_type(broken, wrong))
         return false;
     const int shared = count_common_attributes(&x->attributes, &y->attributes);
     return (shared == x->attributes.n || shared == y->attributes.n) &&
-           (x->code == y->code || (x->attributes.n && y->attributes.n));
+           (x->code == y->code || (is_death(x) && x->attributes.n && y->attributes.n));
 }
 
 static bool are_wrong_together(const struct bucket_member *m)
@@ -351,7 +353,7 @@ static const struct rule rules[] = {
     { .share = share_numbers },
     { .share = share_evidence },
     { .share = share_breach },
-    { .share = crash_or_are_wrong },
+    { .share = share_execution },
     { .share = share_combination },
     { .share = share_verdict },
     { .share = share_part_of_way },

@@ -72,6 +72,13 @@ static bool is_broadcast(const struct call *call, uint32_t k)
            (tensor_count(a) > 1 || tensor_count(b) > 1) && !shape_equal(&a->shape, &b->shape);
 }
 
+/* Whether an attribute decides how many outputs there are: a search that only makes cases smaller
+ * keeps it as it was drawn, whether it matters or not. */
+static bool decides_outputs(const struct role *r)
+{
+    return !strcmp(r->name, "merge_outputs");
+}
+
 /* Whether an operation has several sequences of several steps, which a mistake about their order
  * needs. */
 static bool has_sequences(const struct call *call, uint32_t k)
@@ -92,7 +99,7 @@ void attributes_of(const struct call *call, struct call_attributes *ret)
             add_attribute(ret, "broadcast");
         if (has_sequences(call, k))
             add_attribute(ret, "sequences");
-        if (r->dims || !t || !t->data || (plain < 0 && !has_default(r)))
+        if (r->dims || decides_outputs(r) || !t || !t->data || (plain < 0 && !has_default(r)))
             continue;
         double value = tensor_at(t, 0);
         if (value < plain || value > plain)
@@ -139,9 +146,12 @@ void symptom_of(const struct edit *c, const struct shrunk *s, struct symptom *re
     const struct trial_kind kind = trial_kind_of(&s->result);
     struct call call;
 
-    *ret = (struct symptom){
-        .code = -1, .verdict = kind.verdict, .is_any = s->is_any, .everywhere = s->everywhere
-    };
+    *ret = (struct symptom){ .code = -1,
+                             .verdict = kind.verdict,
+                             .is_accepted = !strcmp(s->result.stage, "execute") ||
+                                            !strcmp(s->result.stage, "done"),
+                             .is_any = s->is_any,
+                             .everywhere = s->everywhere };
     if (s->is_varied)
         symptom_way(&s->variation, ret->way);
     snprintf(ret->failure, sizeof ret->failure, "%s%s %s", verdict_name[kind.verdict],

@@ -25,6 +25,7 @@ struct symptom {
     enum verdict verdict;
     char failure[SYMPTOM_TEXT]; /* verdict, and its reason without numbers */
     char way[VARIATION_TEXT];   /* symptom_way(); "" if it fails plainly */
+    bool is_accepted;           /* the target prepares the model: its execution fails */
     bool is_any;                /* in that way, any operation fails */
     bool everywhere;            /* plain operations that have nothing to do with it fail alike */
     int32_t code;               /* of the only operation; -1: there are several, or any fails */
