@@ -538,6 +538,39 @@ START_TEST(what_was_not_shrunk_is_of_the_widest)
 }
 END_TEST
 
+/* The attributes of a call of BIDIRECTIONAL_SEQUENCE_RNN that has no other operands. */
+static struct call_attributes attributes_of_sequences(uint32_t batches, uint32_t steps)
+{
+    static const uint8_t yes = 1, no = 0;
+    const struct op *op = op_find(OP_BIDIRECTIONAL_SEQUENCE_RNN);
+    const struct tensor input = { .dtype = DT_F32,
+                                  .shape = { .rank = 3, .dim = { batches, steps, 1 } } },
+                        merge = { .dtype = DT_BOOL, .data = (void *) &yes },
+                        time_major = { .dtype = DT_BOOL, .data = (void *) &no };
+    const struct tensor *arg[32] = { &input };
+    struct call call = { .op = op, .form = &op->forms[0], .arg = arg };
+    for (; call.form->role[call.n_in] != END; call.n_in++) {
+        const char *name = call_role(&call, call.n_in)->name;
+        if (!strcmp(name, "merge_outputs"))
+            arg[call.n_in] = &merge;
+        if (!strcmp(name, "time_major"))
+            arg[call.n_in] = &time_major;
+    }
+    struct call_attributes a;
+    attributes_of(&call, &a);
+    return a;
+}
+
+START_TEST(several_sequences_are_an_attribute)
+{
+    ck_assert_int_eq(attributes_of_sequences(1, 3).n, 0);
+    ck_assert_int_eq(attributes_of_sequences(2, 1).n, 0);
+    const struct call_attributes a = attributes_of_sequences(2, 3);
+    ck_assert_int_eq(a.n, 1);
+    ck_assert_str_eq(a.name[0], "sequences");
+}
+END_TEST
+
 START_TEST(every_operation_has_one_kind)
 {
     for (int i = 0; kin_at(i); i++)
@@ -578,6 +611,7 @@ Suite *buckets_suite(void)
     tcase_add_test(t, a_way_in_which_one_operation_fails_is_not_the_cause);
     tcase_add_test(t, one_operation_keeps_ways_apart);
     tcase_add_test(t, what_was_not_shrunk_is_of_the_widest);
+    tcase_add_test(t, several_sequences_are_an_attribute);
     tcase_add_test(t, every_operation_has_one_kind);
     return make_suite("buckets", t, NULL);
 }
