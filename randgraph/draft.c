@@ -358,6 +358,22 @@ static bool draw_nchw(const struct draft *d)
     return rng_percent(d->b->rng, d->b->weights->nchw) || !may_be(d, trait, VALUE_OFFSET);
 }
 
+/* Whether the call may read any integers.  Results beyond 16 bits are not read by others. */
+static bool takes_wide_integers(const struct draft *d)
+{
+    const struct op *op = d->op;
+    uint32_t weight = d->b->weights->wide_integers;
+    enum { WIDE = 14 };
+
+    if (d->typing->slot[0] != DT_I32 || d->b->depth > 0 || !weight)
+        return false;
+    for (int i = 0; i < op->n_in; i++)
+        if (op->in[i].needs & NEEDS_NONZERO)
+            return false;
+    return op->move || op->error.kind == ERROR_EXACT || op->error.kind == ERROR_DISCRETE ||
+           rng_percent_aside(d->b->rng, WIDE, weight);
+}
+
 int draft_call(struct builder *b, const struct row *row, struct graph_value *primary,
                struct draft *d)
 {
@@ -375,6 +391,7 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
     d->call.arg = d->arg;
     d->limits = b->support ? support_row(b->support, row->id) : b->within;
     b->call_values = rng_percent(b->rng, b->weights->call_profile) ? profile_any(b) : VALUES_MIX;
+    b->wide_integers = takes_wide_integers(d);
     TRY(list_roles(d, row->role));
 
     /* the layout before all operands: the pattern letters of images depend on it */

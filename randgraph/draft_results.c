@@ -108,7 +108,8 @@ static int compute(struct draft *d, const struct tensor *like)
         double overflow = t->dtype == DT_F16 && takes_nonfinite(d->op) ? 65520 : INFINITY;
         if ((n == 0 && !may_be_empty(d)) || n > b->max_elements)
             return -1;
-        if (y)
+        bool any = t->dtype == DT_I32 && (b->nonfinite || b->wide_integers);
+        if (y && !any)
             beyond = count_beyond(y, n, limit);
         for (size_t k = 0; b->nonfinite && beyond && k < n; k++)
             beyond -= !(fabs(y[k]) <= limit) && (isnan(y[k]) || fabs(y[k]) >= overflow);
@@ -124,7 +125,7 @@ static int compute(struct draft *d, const struct tensor *like)
     for (uint32_t i = 0; i < d->n_out; i++) {
         graph_value_measure(d->out[i]);
         d->out[i]->nonfinite = nonfinite || !(d->out[i]->hi - d->out[i]->lo < INFINITY);
-        if (d->out[i]->t.dtype == DT_I32 && !b->nonfinite &&
+        if (d->out[i]->t.dtype == DT_I32 && !b->nonfinite && !b->wide_integers &&
             (d->out[i]->lo < -integer_limit || d->out[i]->hi > integer_limit))
             return -1;
     }

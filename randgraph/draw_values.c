@@ -222,6 +222,19 @@ static uint32_t integer_reach(struct builder *b, const struct role *r, const str
     return class == UNIFORM && rng_percent(b->rng, 80) ? LARGEST_INTEGER : 30000;
 }
 
+/* What integers of the shifted class are close to; beyond 2^24 floats do not tell them apart. */
+static int32_t wide_base(const struct builder *b)
+{
+    static const int32_t bases[] = { 1 << 16, 1 << 24,       -(1 << 25),
+                                     1 << 30, INT32_MAX - 3, INT32_MIN + 3 };
+    enum { BASE = 15 };
+    int k = 0;
+
+    while (k + 1 < COUNT(bases) && rng_percent_aside(b->rng, BASE + (uint64_t) k, 75))
+        k++;
+    return bases[k];
+}
+
 static void fill_integers(struct builder *b, const struct role *r, struct tensor *t)
 {
     static const int32_t special[] = { 0,     1,      -1,      2,         INT32_MAX, INT32_MIN,
@@ -231,7 +244,10 @@ static void fill_integers(struct builder *b, const struct role *r, struct tensor
     enum value_class class = draw_class(b, r);
     int64_t reach = integer_reach(b, r, t, class), lowest = r->needs & NEEDS_NONNEG ? 0 : -reach;
     uint64_t choices = (uint64_t) (reach - lowest + 1);
-    bool wraps = b->nonfinite && class == SPECIAL && r->q != Q_PRODUCT && !(r->needs & NEEDS_SMALL);
+    bool any = r->q != Q_PRODUCT && !(r->needs & NEEDS_SMALL);
+    bool wraps = any && (b->nonfinite || b->wide_integers) && class == SPECIAL;
+    bool wide = any && b->wide_integers && (class == LARGE || class == SHIFTED);
+    int32_t base = wide_base(b);
     int32_t *q = t->data;
     struct stream s;
 
@@ -243,6 +259,8 @@ static void fill_integers(struct builder *b, const struct role *r, struct tensor
             x %= 3;
         if (wraps && (bits & 3) == 0)
             x = special[(bits >> 8) % n_special];
+        if (wide)
+            x = class == LARGE ? (int32_t) (uint32_t) bits : base + (int64_t) ((bits >> 8) % 7) - 3;
         if ((r->needs & NEEDS_NONNEG) && x < 0)
             x = 1;
         q[i] = (int32_t) (x == 0 && (r->needs & NEEDS_NONZERO) ? 1 : x);

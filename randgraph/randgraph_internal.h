@@ -143,6 +143,7 @@ struct builder {
     enum randgraph_values
         call_values;            /* profile of the call's new operands; VALUES_MIX: as above */
     bool nonfinite;             /* values may be infinite or NaN, integers may wrap */
+    bool wide_integers;         /* the call may read any integers, and they may wrap */
     bool empty;                 /* results may have no elements, the first one has none */
     bool failing;               /* the execution is to fail, at any operation that can */
     bool fails;                 /* an operand has an illegal value, so that it does */

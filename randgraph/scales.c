@@ -5,6 +5,7 @@
 #include "randgraph/randgraph_internal.h"
 
 enum { SCALE_STEPS = 4096, ADVERSARIAL_PERCENT = 40 };
+enum { EQUAL_OPERAND = 11, EQUAL_ZERO, EQUAL_RESULT }; /* choices aside */
 
 /* A scale with which `codes` steps span between one and two times `span`; rarely a round number. */
 static float draw_scale(struct builder *b, double span, double codes)
@@ -83,6 +84,25 @@ void scale_random(struct builder *b, double reach, struct tensor *t)
     }
 }
 
+/* The first operand, or the one that was chosen before it. */
+static const struct tensor *first_operand(const struct draft *d)
+{
+    return d->arg[0] ? d->arg[0] : d->arg[d->primary];
+}
+
+/* Kernels have other paths for operands of equal scales. */
+static void equal_scale(const struct draft *d, struct tensor *t)
+{
+    const struct tensor *first = first_operand(d);
+
+    if (!first || first->dtype != t->dtype ||
+        !rng_percent_aside(d->b->rng, EQUAL_OPERAND, d->b->weights->equal_scale))
+        return;
+    t->scale = first->scale;
+    if (rng_percent_aside(d->b->rng, EQUAL_ZERO, 40))
+        t->zero = first->zero;
+}
+
 int scale_for_operand(struct draft *d, uint32_t at, struct tensor *t)
 {
     const struct role *r = &d->op->in[d->role[at]];
@@ -115,6 +135,7 @@ int scale_for_operand(struct draft *d, uint32_t at, struct tensor *t)
         t->zero = d->same->zero;
     } else {
         scale_random(d->b, reach, t);
+        equal_scale(d, t);
         if (quant == QUANT_AFFINE && draw_adversarial(d->b))
             t->zero = (int32_t) ((r->needs & NEEDS_NONNEG) || rng_below(d->b->rng, 2)
                                      ? dtype_info[t->dtype].codec->min
@@ -209,6 +230,18 @@ static double next_to_units(const struct draft *d, const struct role *r, double 
     return unit * (1 + ldexp(1, -(int) (8 + rng_below(d->b->rng, 13))));
 }
 
+/* The scale of the first operand, where it is near to `scale`; `scale` otherwise. */
+static double scale_of_first(const struct draft *d, enum dtype type, double scale)
+{
+    const struct tensor *first = first_operand(d);
+
+    if (!first || first->dtype != type ||
+        !rng_percent_aside(d->b->rng, EQUAL_RESULT, d->b->weights->equal_scale))
+        return scale;
+    double equal = (double) first->scale;
+    return equal > scale / 2 && equal < scale * 4 ? equal : scale;
+}
+
 /* Covers lo..hi and zero with a margin; sometimes several times as much, sometimes about half, so
  * that the largest values saturate. */
 void scale_result(const struct draft *d, const struct role *r, double lo, double hi,
@@ -235,6 +268,8 @@ void scale_result(const struct draft *d, const struct role *r, double lo, double
         scale = next_to_units(d, r, scale);
     if (at_end) /* the zero point: values of the other sign saturate */
         lo = hi > -lo ? 0 : -scale * codes;
+    if (!adversarial)
+        scale = scale_of_first(d, t->dtype, scale);
     if (r->q == Q_OVER && scale < least)
         scale = least;
     t->scale = (float) scale;

@@ -127,12 +127,13 @@ bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc)
 
 /* Most are small, half of them at most half of that; a few are large, and then often next to the
  * size of a vector or a tile. */
-static uint32_t draw_dim(struct builder *b, uint32_t room)
+static uint32_t draw_dim(struct builder *b, uint32_t room, bool last)
 {
     static const uint8_t tiles[] = { 15, 16, 17, 31, 32, 33, 48, 63, 64 };
     uint32_t most = b->options->max_dim;
+    uint32_t large = last ? b->weights->large_last : b->weights->large_dims;
 
-    if (most > USUAL_DIM && rng_percent(b->rng, b->weights->large_dims)) {
+    if (most > USUAL_DIM && rng_percent(b->rng, large)) {
         uint32_t dim = rng_below(b->rng, 2) ? tiles[rng_below(b->rng, COUNT(tiles))]
                                             : USUAL_DIM + 1 + rng_below(b->rng, most - USUAL_DIM);
         most = most < room ? most : room;
@@ -152,7 +153,7 @@ struct shape shape_random(struct builder *b, uint32_t rank)
     uint32_t room = b->max_elements;
 
     for (uint32_t i = 0; i < rank; i++) {
-        s.dim[i] = draw_dim(b, room);
+        s.dim[i] = draw_dim(b, room, i + 1 == rank);
         room /= s.dim[i];
     }
     return s;
@@ -197,7 +198,7 @@ static struct shape draw_partner(struct draft *d, const struct shape *s, unsigne
         if (dim == 0)
             dim = 1;
         else if (dim == 1)
-            dim = draw_dim(d->b, room);
+            dim = draw_dim(d->b, room, i == 0);
         else if (rng_percent(r, 40))
             dim = 1;
         to.dim[rank - 1 - i] = dim;
@@ -206,7 +207,8 @@ static struct shape draw_partner(struct draft *d, const struct shape *s, unsigne
     return to;
 }
 
-static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, uint32_t room)
+static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, uint32_t room,
+                            bool last)
 {
     const struct call *c = &d->call;
     const struct tensor *first = c->arg[0];
@@ -227,7 +229,7 @@ static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, 
         if (c->bound[capital] && c->letter[capital] < room)
             room = c->letter[capital];
     }
-    return draw_dim(d->b, room);
+    return draw_dim(d->b, room, last);
 }
 
 static struct shape draw_pattern(struct draft *d, const struct role *r)
@@ -243,7 +245,7 @@ static struct shape draw_pattern(struct draft *d, const struct role *r)
         s.rank = (uint32_t) strlen(r->dims);
     }
     for (uint32_t i = 0; i < s.rank; i++) {
-        s.dim[i] = draw_letter(d, r, letter_at(r, i), room);
+        s.dim[i] = draw_letter(d, r, letter_at(r, i), room, i + 1 == s.rank);
         room = room / (s.dim[i] ? s.dim[i] : 1);
     }
     return s;

@@ -3,11 +3,12 @@
 the changes that `halcyon random` finds and those for which it names the right operation.
 
     mutate.py BUILD [--seed S] [--count N] [--vendor N] [--graphs N] [--inputs N] [--corpus] [--family F]
-              [--minutes N] [--jobs N] [--buckets] [--pairs N] [--keep FOLDER]
+              [--only WORD,...] [--minutes N] [--jobs N] [--buckets] [--pairs N] [--keep FOLDER]
 
 BUILD is a release build with harness/halcyon and tests/mutation/outputs.  --count automatic mutants are drawn from the
 seed, as evenly as possible from each family (a source file of kernels); --vendor hand-written bugs are drawn from
-vendor/*.bugs (0: none; all: all).  A mutant is
+vendor/*.bugs (0: none; all: all), with --only from those whose name, class or file one of the words, which may have *,
+is.  A mutant is
 
     unviable    if it does not compile; it is not counted,
     found       if --graphs random graphs give a verdict that does not conform,
@@ -24,6 +25,7 @@ With --buckets the failures of the mutants that are found are shrunk and counted
 import argparse
 import collections
 import concurrent.futures
+import fnmatch
 import json
 import pathlib
 import random
@@ -98,6 +100,7 @@ class Mutant:
     def __init__(self, name, kind, family, ops, start, end, new):
         self.name, self.kind, self.family, self.ops = name, kind, family, ops
         self.start, self.end, self.new = start, end, new
+        self.file = ""  # of a vendor bug, without .bugs
         self.result, self.blamed, self.detail = None, False, ""
         self.sorted = None  # buckets.Sorted, with --buckets
 
@@ -168,7 +171,9 @@ def read_bugs(path, sources):
         old = " ".join(line[2:] for line in lines if line[0] == "-")
         new = "\n".join(line[2:] for line in lines if line[0] == "+")
         start, end = find_span(text, scope, old, where)
-        yield Mutant(name, kind, family, ops.split(","), start, end, new)
+        bug = Mutant(name, kind, family, ops.split(","), start, end, new)
+        bug.file = path.stem
+        yield bug
 
 
 def enumerate_paragraphs(path):
@@ -190,6 +195,17 @@ def vendor_bugs(sources):
     if repeated:
         die(f"vendor bugs with the same name: {', '.join(repeated)}")
     return bugs
+
+
+def choose_bugs(bugs, words):
+    """The bugs that one of the words, comma separated, names; each must name one."""
+    chosen = []
+    for word in words.split(","):
+        named = [b for b in bugs if any(fnmatch.fnmatchcase(text, word) for text in (b.name, b.kind, b.file))]
+        if not named:
+            die(f"--only: {word} is no name, class or file of a vendor bug of these families")
+        chosen += [b for b in named if b not in chosen]
+    return chosen
 
 
 class Builder:
@@ -236,7 +252,6 @@ class Runner:
     def __init__(self, options, sources):
         self.options, self.sources = options, sources
         self.builder = Builder(options.build.resolve())
-        self.original = self.builder.build / "tests/mutation/outputs"
         self.digests = pathlib.Path(options.scratch.name)
         self.lock = threading.Lock()
         self.corpus = sorted(str(f) for f in CORPUS.glob("*.jsonl.xz")) if options.corpus else []
@@ -244,11 +259,16 @@ class Runner:
             die(f"no corpus in {CORPUS}")
 
     def digests_of(self, family, target):
-        """The digests of the unchanged device, computed once."""
+        """The digests of the unchanged device, computed once; its kernels are compiled like those of the mutants, because
+        other optimisations give other signs of zeros."""
         path = self.digests / f"{family}.{target.replace(':', '-')}"
         with self.lock:
             if not path.exists():
-                self.run_outputs(self.original, family, target, path, True)
+                folder = self.digests / family
+                folder.mkdir(exist_ok=True)
+                if not self.compile_mutants([], folder, {family}):
+                    die(f"{self.sources.path[family]} does not compile")
+                self.run_outputs(self.builder.link_program("tests/mutation/outputs", folder), family, target, path, True)
         return path
 
     def run_outputs(self, program, family, target, digests, must=False):
@@ -267,9 +287,9 @@ class Runner:
         return any(self.run_outputs(program, mutant.family, target, self.digests_of(mutant.family, target))
                    for target in devices_of(mutant.family))
 
-    def compile_mutants(self, mutants, folder):
-        """Compiles the sources with these changes.  False: one of them does not compile."""
-        for family in sorted({m.family for m in mutants}):
+    def compile_mutants(self, mutants, folder, unchanged=frozenset()):
+        """Compiles the sources with these changes, and unchanged ones.  False: one of them does not compile."""
+        for family in sorted({m.family for m in mutants} | unchanged):
             text = self.sources.text[family]
             for m in sorted((m for m in mutants if m.family == family), key=lambda m: -m.start):
                 text = text[:m.start] + m.new + text[m.end:]
@@ -411,6 +431,8 @@ def parse():
     p.add_argument("--inputs", type=int, default=20000, help="models of one operation that decide what is visible")
     p.add_argument("--corpus", action="store_true", help="also the corpus' examples decide it: a minute for each survivor")
     p.add_argument("--family", help="only this source file of kernels, such as fixed_window")
+    p.add_argument("--only", help="only vendor bugs of these names, classes or files, such as kernels or QSAT,conv-*; no "
+                   "automatic mutants")
     p.add_argument("--minutes", type=float, default=600, help="begin no more mutants after this time, half of it for "
                    "each kind")
     p.add_argument("--jobs", type=int, default=2)
@@ -431,6 +453,8 @@ def main():
         die(f"no family {options.family}; there are {', '.join(sources.path)}")
     families = [options.family] if options.family else list(sources.path)
     bugs = [b for b in vendor_bugs(sources) if b.family in families]
+    if options.only:
+        bugs, options.count = choose_bugs(bugs, options.only), 0
     if options.vendor != "all":
         random.Random(options.seed).shuffle(bugs)
         bugs = bugs[:int(options.vendor)]

@@ -101,7 +101,13 @@ bool reduce_draw(const struct call *c, int role, struct drawer *d, struct tensor
         all[k] = all[i];
         axis[i] = d->below(d, 2) ? chosen : chosen - (int32_t) rank;
     }
-    if (d->below(d, 8) == 0) { /* one of them twice */
+    uint32_t kind = d->below(d, 8);
+    if (kind < 3 && kind > 0 && rank == 4) { /* rows and columns of images */
+        n = 2;
+        axis[0] = kind == 1 ? 1 : -3;
+        axis[1] = kind == 1 ? 2 : -2;
+    }
+    if (kind == 0) { /* one of them twice */
         int32_t again = axis[d->below(d, n)], size = (int32_t) rank;
         axis[n++] = d->below(d, 2) ? again : again < 0 ? again + size : again - size;
     }

@@ -141,6 +141,14 @@ static int32_t pick(struct drawer *d, int64_t lo, int64_t hi)
 
 enum { DRAWN_KERNEL = 5, DRAWN_PAD = 2, DRAWN_DILATION = 3 };
 
+/* From lo..hi; one in eight covers all of the image. */
+static int32_t pick_window(struct drawer *d, int64_t lo, int64_t hi, int64_t all)
+{
+    int32_t eighths = pick(d, 0, 8 * (larger(hi, lo) - lo + 1) - 1);
+
+    return eighths % 8 == 0 && all > hi ? (int32_t) all : (int32_t) lo + eighths / 8;
+}
+
 static bool draw_axis(const struct spatial_axis *a, bool same, int role, struct drawer *d,
                       int32_t *ret)
 {
@@ -152,7 +160,8 @@ static bool draw_axis(const struct spatial_axis *a, bool same, int role, struct 
         *ret = pick(d, 0, later ? DRAWN_PAD : smaller(DRAWN_PAD, a->kernel - 1));
     } else if (role == a->roles->kernel) {
         int64_t lo = same ? 1 : larger(a->before, a->after) + 1;
-        *ret = pick(d, lo, smaller(DRAWN_KERNEL, same ? DRAWN_KERNEL : padded));
+        *ret = pick_window(d, lo, smaller(DRAWN_KERNEL, same ? DRAWN_KERNEL : padded),
+                           same ? a->in : padded);
     } else if (role == a->roles->dilation) {
         int64_t most = same || a->kernel < 2 ? DRAWN_DILATION : (padded - 1) / (a->kernel - 1);
         *ret = pick(d, 1, smaller(DRAWN_DILATION, most));
