@@ -203,8 +203,11 @@ static void put_column(const struct copy *c, const char *name, struct buffer *sq
         buffer_printf(sql, "case_id + %lld", (long long) c->more_cases);
     else if (!strncmp(name, "owner_", 6))
         buffer_puts(sql, "NULL");
-    else if (results_may_be_packed(name)) /* a source may be older than compression */
-        buffer_printf(sql, "iif(typeof(%s) = 'text', packed(%s), %s)", name, name, name);
+    else if (results_may_be_packed(name)) /* text: of before compression; a BLOB must be whole */
+        buffer_printf(sql,
+                      "CASE WHEN typeof(%s) = 'text' THEN packed(%s) WHEN text_of(%s) IS NOT NULL "
+                      "THEN %s END",
+                      name, name, name, name);
     else
         buffer_printf(sql, "\"%s\"", name);
 }

@@ -463,6 +463,33 @@ START_TEST(reading_creates_no_file)
 }
 END_TEST
 
+static int64_t size_beside(const char *ending)
+{
+    char path[96];
+    struct stat about;
+    snprintf(path, sizeof path, "%s%s", results_path, ending);
+    return stat(path, &about) == 0 ? (int64_t) about.st_size : -1;
+}
+
+START_TEST(a_reader_leaves_an_empty_log_which_a_writer_removes)
+{
+    struct results *r;
+    struct why w;
+    results_file_write_killed_run();
+    ck_assert_int_eq(size_beside("-wal"), -1);
+    ck_assert_int_eq(results_open(results_path, RESULTS_READ, &r, &w), 0);
+    struct recorded_case f;
+    ck_assert_int_eq(results_find_case(r, "random/v2/s7/i0", &f, &w), 1);
+    recorded_case_done(&f);
+    results_close(r);
+    ck_assert_int_eq(size_beside("-wal"), 0);
+    ck_assert_int_gt(size_beside("-shm"), 0);
+    results_close(results_file_open());
+    ck_assert_int_eq(size_beside("-wal"), -1);
+    ck_assert_int_eq(size_beside("-shm"), -1);
+}
+END_TEST
+
 /* File modes do not restrict root, so as root the test changes its user ID to an unprivileged one.
  * Check runs each test in a child process: the change ends with the test. */
 START_TEST(read_only_databases_are_readable)
@@ -511,6 +538,7 @@ Suite *results_suite(void)
     tcase_add_test(t, other_databases_are_rejected);
     tcase_add_test(t, newer_schemas_are_rejected);
     tcase_add_test(t, reading_creates_no_file);
+    tcase_add_test(t, a_reader_leaves_an_empty_log_which_a_writer_removes);
     tcase_add_test(t, read_only_databases_are_readable);
     return make_suite("results", t, NULL);
 }
