@@ -382,6 +382,7 @@ struct blamed blame_summary(const struct check *c, const struct blame *b)
     s.actual = b->own.actual;
     s.bound = b->own.bound;
     s.ratio = b->own.ratio;
+    s.units = b->own.units;
     return s;
 }
 

@@ -468,6 +468,40 @@ static void put_steps(struct buffer *detail, const struct tensor *t, const struc
                   (actual - zero) * scale);
 }
 
+static char *put_worst(const char *place, const struct element_units *u, const double real[3],
+                       double ratio, char ret_text[WORST_TEXT])
+{
+    const double scale = u->scale, to_real = u->is_stored ? scale : 1;
+    const double stored[2] = { u->is_stored ? real[0] : real[0] / scale + u->zero,
+                               u->is_stored ? real[1] : real[1] / scale + u->zero };
+    const double off = fabs(stored[1] - stored[0]);
+
+    if (scale == 0)
+        snprintf(ret_text, WORST_TEXT,
+                 "worst %s: expected %.9g, got %.9g, allowed error %.3g, ratio %.3g", place,
+                 real[0], real[1], real[2], ratio);
+    else
+        snprintf(ret_text, WORST_TEXT,
+                 "worst %s: expected %.6g (%.9g), got %.6g (%.9g), off by %.3g step%s, "
+                 "allowed error %.3g (%.3g), ratio %.3g",
+                 place, stored[0], (stored[0] - u->zero) * scale, stored[1],
+                 (stored[1] - u->zero) * scale, off, off > 1 || off < 1 ? "s" : "",
+                 real[2] * to_real / scale, real[2] * to_real, ratio);
+    return ret_text;
+}
+
+char *worst_text(const struct check_result *r, char ret_text[WORST_TEXT])
+{
+    return put_worst(r->place, &r->units, (double[]){ r->expected, r->actual, r->bound }, r->ratio,
+                     ret_text);
+}
+
+char *worst_text_of_blamed(const struct blamed *b, char ret_text[WORST_TEXT])
+{
+    return put_worst(b->place, &b->units, (double[]){ b->expected, b->actual, b->bound }, b->ratio,
+                     ret_text);
+}
+
 void check_add_gain(struct check_result *r, const struct check_gain *g)
 {
     for (uint32_t i = 0; i < r->n_gains; i++)
@@ -517,6 +551,11 @@ static void judge_one(const struct check *c, uint32_t i, const struct outcome *o
         r->actual = j.actual;
         r->bound = j.bound;
         r->ratio = j.ratio;
+        r->units = (struct element_units){ .is_stored = c->judge == JUDGE_CTS };
+        if (!actual->channel_scale) {
+            r->units.scale = (double) actual->scale;
+            r->units.zero = actual->zero;
+        }
         snprintf(r->place, sizeof r->place, "%s", place);
         snprintf(r->operation, sizeof r->operation, "%s", p ? operation_name(p->code, text) : "");
         snprintf(r->type, sizeof r->type, "%s", d ? d->name : "?");

@@ -19,6 +19,13 @@ extern const char *const stage_name[]; /* of enum stage: "supported", ... */
 
 enum { CHECK_WHY = 2560 }; /* bytes: the findings of a rule (harness/conform) have room */
 
+/* How an output's numbers are stored: real = (stored - zero) * scale. */
+struct element_units {
+    double scale; /* 0: not quantised, or not known */
+    double zero;
+    bool is_stored; /* the numbers of a result are stored ones, as the judge `cts` compares them */
+};
+
 /* The operations that a failure comes from (harness/check/blame.h), and their own worst element; of
  * `unsupported` the first operation that is not supported. */
 struct blamed {
@@ -31,6 +38,7 @@ struct blamed {
     int32_t output;     /* and what follows: as in struct check_result */
     char place[128], type[40];
     double expected, actual, bound, ratio;
+    struct element_units units;
 };
 
 /* How much too large the result of an operation is (golden/judge/gain.h). */
@@ -67,6 +75,7 @@ struct check_result {
     int32_t output;   /* index among the model's outputs; -1: none was compared */
     uint64_t element; /* row-major index in it */
     double expected, actual, bound, ratio;
+    struct element_units units;
     char place[128], operation[64], type[40]; /* "[0,3,2]"; producer and type of the output */
     bool varied;          /* the plain run conforms; the verdict is that of another way of execution
                              (harness/check/variation.h) */
@@ -75,6 +84,12 @@ struct check_result {
     struct check_gain gain[CHECK_GAINS];
     uint32_t n_gains;
 };
+
+enum { WORST_TEXT = 320 };
+/* "worst [0,3]: expected 234 (5.22), got 255 (6.25), off by 21 steps, allowed error 0 (0), ratio
+ * inf": stored and real numbers of a quantised output, else real ones.  Returns ret_text. */
+char *worst_text(const struct check_result *r, char ret_text[WORST_TEXT]);
+char *worst_text_of_blamed(const struct blamed *b, char ret_text[WORST_TEXT]);
 
 /* Adds a gain, unless the result has one of that operation. */
 void check_add_gain(struct check_result *r, const struct check_gain *g);

@@ -141,12 +141,13 @@ struct json_t *console_verdict_json(const char *name, const char *target,
 
 static void print_worst(const struct check_result *r)
 {
+    char worst[WORST_TEXT];
+
     if (r->wrong)
         printf("    %llu of %llu elements wrong; the worst is in output %d (%s, %s)\n",
                (unsigned long long) r->wrong, (unsigned long long) r->checked, r->output,
                r->operation[0] ? r->operation : "an input", r->type);
-    printf("    worst %s: expected %.9g, got %.9g, allowed error %.3g, ratio %.3g\n", r->place,
-           r->expected, r->actual, r->bound, r->ratio);
+    printf("    %s\n", worst_text(r, worst));
 }
 
 /* Prints a title and a text on one line. */
@@ -161,7 +162,7 @@ static void print_line(const char *title, const char *text)
 static void print_blamed(const struct check_result *r)
 {
     const struct blamed *b = &r->blamed;
-    char text[BLAMED_TEXT];
+    char text[BLAMED_TEXT], worst_line[WORST_TEXT];
     if ((b->count && !b->graph && b->of == 1) || r->verdict == VERDICT_UNSUPPORTED)
         return;
     if (*blamed_text(b, text, sizeof text)) {
@@ -171,8 +172,7 @@ static void print_blamed(const struct check_result *r)
         print_line("    blamed: ", text);
     }
     if (b->count && b->output >= 0)
-        printf("    worst %s: expected %.9g, got %.9g, allowed error %.3g, ratio %.3g\n", b->place,
-               b->expected, b->actual, b->bound, b->ratio);
+        printf("    %s\n", worst_text_of_blamed(b, worst_line));
 }
 
 /* Prints the first `most` lines of a text, indented. */

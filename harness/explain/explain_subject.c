@@ -180,7 +180,9 @@ static void put_conclusion(const struct hypothesis_results *all, struct buffer *
         n++;
     buffer_printf(to, "%s: %s%s%s (%s)", is_weak(all) ? "Perhaps" : "Most likely",
                   f->hypothesis->sentence, f->note[0] ? ": " : "", f->note, f->hypothesis->name);
-    if (n > 1)
+    if (n == 2)
+        buffer_printf(to, ", or another one, see Hypotheses");
+    else if (n > 2)
         buffer_printf(to, ", or one of %d others, see Hypotheses", n - 1);
     buffer_puts(to, "\n");
 }

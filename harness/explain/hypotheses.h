@@ -18,6 +18,11 @@ struct hypothesis {
 /* The families, each ending with a row without a name. */
 extern const struct hypothesis storing_hypotheses[], layout_hypotheses[], window_hypotheses[],
     operand_hypotheses[], sum_hypotheses[], attribute_hypotheses[];
+/* Computes the sums without bias and activation, then adds the bias in another scale, of an element
+ * of the bias, and applies the activation.  False: not a quantised sum with a bias. */
+bool variant_run_bias(struct variant *v,
+                      double (*scale)(const struct subject *s, size_t bias, int attempt),
+                      int attempt);
 /* Row i of all families, NULL after the last. */
 const struct hypothesis *hypothesis_at(int i);
 

@@ -82,22 +82,35 @@ static bool weights_zero_point(struct variant *v, int attempt)
     return variant_run(v);
 }
 
+static double own_bias_scale(const struct subject *s, size_t bias, int attempt)
+{
+    const struct tensor *filter = s->arg[1];
+
+    (void) attempt;
+    return filter->channel_scale && bias < filter->n_channels
+               ? (double) s->arg[0]->scale * (double) filter->channel_scale[bias]
+               : 0;
+}
+
+/* Of the weights and the bias, or of the weights only. */
 static bool scale_of_channel_0(struct variant *v, int attempt)
 {
+    static const char *const text[] = { "", "that of the last channel", "but not for the bias",
+                                        "that of the last channel, but not for the bias" };
     const int arg = weights_of(v);
     struct tensor *t;
 
     if (arg < 0 || !v->s->arg[arg]->channel_scale || !(t = variant_own(v, (uint32_t) arg)))
         return false;
-    const uint32_t n = t->n_channels, from = attempt ? n - 1 : 0;
+    const uint32_t n = t->n_channels, from = attempt % 2 ? n - 1 : 0;
     float *scale = arena_alloc(v->arena, n, sizeof *scale);
     if (!scale)
         return false;
     for (uint32_t i = 0; i < n; i++)
         scale[i] = t->channel_scale[from];
     t->channel_scale = scale;
-    strcpy(v->note, attempt ? "that of the last channel" : "");
-    return variant_run(v);
+    strcpy(v->note, text[attempt]);
+    return attempt < 2 ? variant_run(v) : variant_run_bias(v, own_bias_scale, attempt);
 }
 
 /* The scale of a quantised bias is the product of the scales: units of the sum stay units. */
@@ -229,14 +242,18 @@ static bool inputs_exchanged(struct variant *v, int attempt)
     return variant_run(v);
 }
 
-/* The broadcast operands of an operation: both shapes end in "?", and one is smaller. */
+/* Whether the operation has two operands that may be broadcast. */
+static bool is_pair(const struct variant *v)
+{
+    return is_tensor(v, 0) && is_tensor(v, 1) && v->s->op->n_in <= 3 &&
+           v->s->op->in[1].draw == DRAW_BROADCAST;
+}
+
+/* Of these one that is smaller than the result. */
 static bool is_broadcast(const struct variant *v, uint32_t arg)
 {
-    const struct tensor *t = is_tensor(v, arg) ? v->s->arg[arg] : NULL;
-    const bool is_pair = is_tensor(v, 0) && is_tensor(v, 1) && v->s->op->n_in <= 3 &&
-                         v->s->op->in[1].draw == DRAW_BROADCAST;
-
-    return is_pair && t && !shape_equal(&t->shape, &v->s->expected->shape);
+    return is_pair(v) && is_tensor(v, arg) &&
+           !shape_equal(&v->s->arg[arg]->shape, &v->s->expected->shape);
 }
 
 /* The element of an operand that element `at` of the output takes, by a wrong rule. */
@@ -265,17 +282,21 @@ static size_t broadcast_place(const struct shape *from, const struct shape *to, 
             if (from->dim[from->rank - 1 - d] != 1)
                 sum += at[to->rank - from->rank + d] * stride;
         return sum % n;
-    default: return i < n ? i : n - 1;
+    case 7: return i < n ? i : n - 1;
+    default: /* its dimensions belong to those of the output in reverse order */
+        for (uint32_t d = 0; d < from->rank; d++)
+            place[d] = at[from->rank - 1 - d] % from->dim[d];
+        return shape_index(from, place);
     }
 }
 
-enum { BROADCAST_RULES = 8 };
+enum { BROADCAST_RULES = 9 };
 
 static bool broadcast_one(struct variant *v, uint32_t arg, int rule)
 {
     const struct shape *to = &v->s->expected->shape;
 
-    if (!is_broadcast(v, arg) || to->rank < v->s->arg[arg]->shape.rank)
+    if (to->rank < v->s->arg[arg]->shape.rank)
         return false;
     size_t *map = arena_alloc(v->arena, v->s->n + 1, sizeof *map);
     for (size_t i = 0; map && i < v->s->n; i++)
@@ -283,7 +304,7 @@ static bool broadcast_one(struct variant *v, uint32_t arg, int rule)
     return map && variant_gather(v, arg, to, map, 0);
 }
 
-/* Of the first input, of the second, or of each that is broadcast. */
+/* Of the first input, of the second, of each that is broadcast, or of both. */
 static bool broadcast(struct variant *v, int attempt)
 {
     static const char *const text[BROADCAST_RULES] = {
@@ -295,21 +316,26 @@ static bool broadcast(struct variant *v, int attempt)
         "dimensions of size 1 advance",
         "its sizes are read in reverse order",
         "after its last element, that one is used",
+        "its dimensions are taken in reverse order",
     };
     const int which = attempt / BROADCAST_RULES, rule = attempt % BROADCAST_RULES;
 
     bool any = false;
 
+    /* equal shapes are read in another way by this rule only */
+    if (which == 3 && (rule != BROADCAST_RULES - 1 || v->s->expected->shape.rank < 2))
+        return false;
     for (uint32_t arg = 0; arg < 2; arg++)
-        if ((int) arg == which || (which == 2 && is_broadcast(v, arg))) {
-            if (!broadcast_one(v, arg, rule))
+        if ((int) arg == which || (which == 2 && is_broadcast(v, arg)) || which == 3) {
+            if (!(which == 3 ? is_pair(v) : is_broadcast(v, arg)) || !broadcast_one(v, arg, rule))
                 return false;
             any = true;
         }
     snprintf(v->note, sizeof v->note, "%s: %s",
              which == 0   ? "the first"
              : which == 1 ? "the second"
-                          : "whichever is smaller",
+             : which == 2 ? "whichever is smaller"
+                          : "each",
              text[rule]);
     return any && variant_run(v);
 }
@@ -553,7 +579,7 @@ const struct hypothesis operand_hypotheses[] = {
       .make = input_zero_point },
     { "weights-zero-point", "the zero point of the weights is taken as 0",
       .make = weights_zero_point },
-    { "scale-of-channel-0", "one channel's scale is used for all channels", 2,
+    { "scale-of-channel-0", "one channel's scale is used for all channels", 4,
       .make = scale_of_channel_0 },
     { "scales-exchanged", "the scales of the two inputs are exchanged", 2,
       .make = scales_exchanged },
@@ -563,7 +589,7 @@ const struct hypothesis operand_hypotheses[] = {
       .make = signedness },
     { "operands-in-half", "operands are rounded to 16 bits", 2, .make = operands_in_half },
     { "inputs-exchanged", "the two inputs are exchanged", .make = inputs_exchanged },
-    { "broadcast", "an input is broadcast in a wrong way", 3 * BROADCAST_RULES, .make = broadcast },
+    { "broadcast", "an input is broadcast in a wrong way", 4 * BROADCAST_RULES, .make = broadcast },
     { "input-dimensions-permuted", "the input is read with its dimensions in another order", 23,
       .make = input_permuted },
     { "second-input-permuted", "the second input is read with its dimensions in another order", 23,

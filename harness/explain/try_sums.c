@@ -165,10 +165,11 @@ static bool each_term_divided(struct variant *v, int attempt)
 
 /* ---- the scale of the bias */
 
-static double bias_scale(const struct subject *s, int attempt)
+static double bias_scale(const struct subject *s, size_t at, int attempt)
 {
     const struct tensor *filter = s->arg[1];
 
+    (void) at;
     switch (attempt) {
     case 0: return 1;
     case 1: return (double) s->arg[0]->scale;
@@ -180,17 +181,15 @@ static double bias_scale(const struct subject *s, int attempt)
     }
 }
 
-/* The sum without bias is computed first, and the bias added in its other scale. */
-static bool bias_scaled(struct variant *v, int attempt)
+bool variant_run_bias(struct variant *v,
+                      double (*scale)(const struct subject *s, size_t bias, int attempt),
+                      int attempt)
 {
-    static const char *const text[] = { "its scale is taken as 1", "that of the input",
-                                        "that of the weights", "that of the output",
-                                        "that of channel 0 for all channels" };
     const int arg = subject_arg(v->s, "bias");
     const struct tensor *bias = arg < 0 ? NULL : v->s->arg[arg];
 
     if (!bias || arg != 2 || bias->dtype != DT_I32 || v->s->arg[0]->scale == 0 ||
-        v->s->expected->scale == 0 || bias_scale(v->s, attempt) == 0)
+        v->s->expected->scale == 0 || scale(v->s, 0, attempt) == 0)
         return false;
     struct tensor *none = variant_own(v, (uint32_t) arg);
     if (!none)
@@ -206,11 +205,20 @@ static bool bias_scaled(struct variant *v, int attempt)
         arena_rewind(v->s->arena, mark);
         if (!has)
             return false;
-        v->real[i] += tensor_stored(bias, sum.bias) * bias_scale(v->s, attempt);
+        v->real[i] += tensor_stored(bias, sum.bias) * scale(v->s, sum.bias, attempt);
     }
     activate(v);
-    strcpy(v->note, text[attempt]);
     return true;
+}
+
+static bool bias_scaled(struct variant *v, int attempt)
+{
+    static const char *const text[] = { "its scale is taken as 1", "that of the input",
+                                        "that of the weights", "that of the output",
+                                        "that of channel 0 for all channels" };
+
+    strcpy(v->note, text[attempt]);
+    return variant_run_bias(v, bias_scale, attempt);
 }
 
 const struct hypothesis sum_hypotheses[] = {

@@ -32,8 +32,8 @@ static int64_t after(const struct matmul_axis *a)
     return most(0, (int64_t) ((a->out - 1) * a->stride) + reach(a) - (int64_t) a->in - a->pad);
 }
 
-/* What the padded image holds around the image. */
-enum around { ZERO_POINT, STORED_ZERO, EDGE };
+/* What the padded image holds around the image: a stored number, or the nearest element. */
+enum around { FILLED, EDGE };
 
 static size_t source(const struct matmul_axis *a, int64_t at, enum around around)
 {
@@ -44,7 +44,8 @@ static size_t source(const struct matmul_axis *a, int64_t at, enum around around
     return around == EDGE ? (size_t) (i < 0 ? 0 : last) : VARIANT_FILL;
 }
 
-static bool pad_image(struct variant *v, const struct window_geometry *g, enum around around)
+static bool pad_image(struct variant *v, const struct window_geometry *g, enum around around,
+                      double fill)
 {
     const struct tensor *image = v->s->arg[0];
     struct shape padded = image->shape;
@@ -64,7 +65,7 @@ static bool pad_image(struct variant *v, const struct window_geometry *g, enum a
         map[i] =
             y == VARIANT_FILL || x == VARIANT_FILL ? VARIANT_FILL : shape_index(&image->shape, at);
     }
-    return variant_gather(v, 0, &padded, map, around == ZERO_POINT ? image->zero : 0);
+    return variant_gather(v, 0, &padded, map, fill);
 }
 
 static void set_geometry(struct variant *v, const struct window_geometry *g)
@@ -77,9 +78,10 @@ static void set_geometry(struct variant *v, const struct window_geometry *g)
     variant_set(v, "filter_width", (double) g->x.kernel);
 }
 
-static bool run_padded(struct variant *v, const struct window_geometry *g, enum around around)
+static bool run_padded(struct variant *v, const struct window_geometry *g, enum around around,
+                       double fill)
 {
-    if (!pad_image(v, g, around))
+    if (!pad_image(v, g, around, fill))
         return false;
     set_geometry(v, g);
     if (subject_arg(v->s, "padding") >= 0) {
@@ -131,7 +133,7 @@ static bool fill_left_out(struct variant *v)
 static bool run(struct variant *v, const struct window_geometry *g)
 {
     if (!g->pools)
-        return run_padded(v, g, ZERO_POINT);
+        return run_padded(v, g, FILLED, v->s->arg[0]->zero);
     set_geometry(v, g);
     const struct variant_padding p = { g->y.pad, after_last_inside(&g->y), g->x.pad,
                                        after_last_inside(&g->x) };
@@ -159,12 +161,16 @@ static bool other_side(struct variant *v, int attempt)
     if (!begin(v, &g))
         return attempt == 0 && transposed_other_side(v);
     const ptrdiff_t y = g.after_y - g.y.pad, x = g.after_x - g.x.pad;
+    const bool all = attempt == 3;
     if (attempt != 2)
-        g.y.pad = g.after_y;
+        g.y.pad = g.after_y + (all ? g.y.pad : 0);
     if (attempt != 1)
-        g.x.pad = g.after_x;
-    strcpy(v->note, attempt == 1 ? "rows only" : attempt == 2 ? "columns only" : "");
-    return (attempt ? y && x : y || x) && run(v, &g);
+        g.x.pad = g.after_x + (all ? g.x.pad : 0);
+    strcpy(v->note, attempt == 1   ? "rows only"
+                    : attempt == 2 ? "columns only"
+                    : all          ? "all of it is before the image"
+                                   : "");
+    return (all ? g.after_y || g.after_x : attempt ? y && x : y || x) && run(v, &g);
 }
 
 static bool no_padding(struct variant *v, int attempt)
@@ -229,21 +235,21 @@ static bool padding_undilated(struct variant *v, int attempt)
     return run(v, &g);
 }
 
-/* Of PAD and SPACE_TO_BATCH_ND, which copy stored numbers: with zero points of 0, real 0 is stored
- * as 0. */
-static bool list_padding_without_zero_point(struct variant *v)
+/* Of PAD and SPACE_TO_BATCH_ND, which copy stored numbers: with other zero points, real 0 is stored
+ * as these. */
+static bool list_padding_with(struct variant *v, int32_t stored)
 {
     struct tensor *in = variant_own(v, 0);
 
     if (!in)
         return false;
     const double zero = in->zero;
-    in->zero = 0;
-    v->graph.operand[v->s->operation->out[v->s->output]].tensor.zero = 0;
+    in->zero = stored;
+    v->graph.operand[v->s->operation->out[v->s->output]].tensor.zero = stored;
     if (!variant_run(v))
         return false;
     for (size_t i = 0; i < v->s->n; i++)
-        v->real[i] -= zero * (double) in->scale;
+        v->real[i] += (stored - zero) * (double) in->scale;
     return true;
 }
 
@@ -251,12 +257,19 @@ static bool padding_without_zero_point(struct variant *v, int attempt)
 {
     struct window_geometry g;
 
-    (void) attempt;
-    if (!v->s->operation->n_in || !v->s->arg[0] || v->s->arg[0]->zero == 0)
+    if (!v->s->operation->n_in || !v->s->arg[0] || v->s->arg[0]->scale == 0 ||
+        (attempt && v->s->arg[0]->dtype != DT_U8 && v->s->arg[0]->dtype != DT_S8))
+        return false;
+    const bool is_signed = v->s->arg[0]->dtype == DT_S8;
+    const int32_t zero = v->s->arg[0]->zero, byte = -zero & 0xff;
+    const int32_t to[] = { 0, is_signed ? -128 : 128, is_signed && byte > 127 ? byte - 256 : byte };
+    strcpy(v->note, ((const char *[]){ "0", is_signed ? "-128" : "128",
+                                       "that with the other sign" })[attempt]);
+    if (to[attempt] == zero)
         return false;
     if (subject_arg(v->s, "paddings") >= 0 && subject_arg(v->s, "pad_value") < 0)
-        return list_padding_without_zero_point(v);
-    return begin(v, &g) && run_padded(v, &g, STORED_ZERO);
+        return list_padding_with(v, to[attempt]);
+    return begin(v, &g) && run_padded(v, &g, FILLED, to[attempt]);
 }
 
 static bool padding_of_edge(struct variant *v, int attempt)
@@ -264,7 +277,7 @@ static bool padding_of_edge(struct variant *v, int attempt)
     struct window_geometry g;
 
     (void) attempt;
-    return begin(v, &g) && run_padded(v, &g, EDGE);
+    return begin(v, &g) && run_padded(v, &g, EDGE, 0);
 }
 
 static bool padding_counts(struct variant *v, int attempt)
@@ -272,7 +285,7 @@ static bool padding_counts(struct variant *v, int attempt)
     struct window_geometry g;
 
     (void) attempt;
-    return begin(v, &g) && g.pools && run_padded(v, &g, ZERO_POINT);
+    return begin(v, &g) && g.pools && run_padded(v, &g, FILLED, v->s->arg[0]->zero);
 }
 
 /* ---- steps and sizes */
@@ -376,7 +389,7 @@ static bool kernel_swapped(struct variant *v, int attempt)
 }
 
 const struct hypothesis window_hypotheses[] = {
-    { "padding-other-side", "the padding before and after the image is exchanged", 3,
+    { "padding-other-side", "the padding is on the other side of the image", 4,
       .make = other_side },
     { "padding-ignored", "there is no padding before the image", .make = no_padding },
     { "padding-rows-columns-swapped", "the padding of rows and that of columns are exchanged",
@@ -385,7 +398,7 @@ const struct hypothesis window_hypotheses[] = {
       .make = padding_shifted },
     { "padding-undilated", "padding SAME is computed from the filter without its dilation",
       .make = padding_undilated },
-    { "padding-zero-point", "padding holds the stored value 0, not the zero point",
+    { "padding-zero-point", "padding holds another stored value than the zero point", 3,
       .make = padding_without_zero_point },
     { "padding-edge", "padding repeats the edge of the image", .make = padding_of_edge },
     { "padding-counted", "padding takes part in the pooling", .make = padding_counts },

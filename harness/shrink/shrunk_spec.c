@@ -101,7 +101,7 @@ static void put_header(const struct shrunk *s, const struct shrink_request *r, c
                        const char *path, struct buffer *b)
 {
     const struct check_result *c = &s->result;
-    char ways[VARIATION_TEXT];
+    char ways[VARIATION_TEXT], worst[WORST_TEXT];
     buffer_printf(b, "Shrunk from %s\n", name);
     buffer_printf(b, "target: %s\n", r->target);
     buffer_printf(b, "verdict: %s", verdict_name[c->verdict]);
@@ -111,9 +111,8 @@ static void put_header(const struct shrunk *s, const struct shrink_request *r, c
     if (c->operation[0])
         buffer_printf(b, "operation: %s, %s\n", c->operation, c->type);
     if (c->output >= 0 && c->wrong)
-        buffer_printf(b,
-                      "worst element: output %d %s: expected %.9g, got %.9g, allowed error %.3g\n",
-                      c->output, c->place, c->expected, c->actual, c->bound);
+        buffer_printf(b, "worst element: output %d %s\n", c->output,
+                      worst_text(c, worst) + strlen("worst "));
     buffer_printf(b, "structure: %s\n", s->structure);
     buffer_puts(b, "this test:     halcyon run ");
     buffer_put_quoted(b, path ? path : "FILE");

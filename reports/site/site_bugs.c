@@ -320,7 +320,8 @@ static void put_first_wrong(struct site *s, sqlite3_stmt *row)
               s->to);
         return;
     }
-    fputs(count > 1 ? "wrong only together: " : "first wrong: ", s->to);
+    fprintf(s->to, "%s%s: ", count > 1 ? "wrong only together" : "first wrong",
+            site_is_null(row, BUG_SHRUNK) ? "" : " before shrinking");
     fputs("<b>", s->to);
     site_put(s, row, c + CASE_BLAMED_OPERATION);
     fputs("</b>", s->to);

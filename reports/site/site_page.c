@@ -379,6 +379,9 @@ static int put_tiles(struct site *s, struct why *w)
 {
     int64_t cases, compared, summed;
     char none[160] = ""; /* verdicts of which there are none */
+
+    if (!s->n && s->n_benchmarks) /* benchmarks have no verdicts */
+        return 0;
     TRY(site_number(s, QUERY_CASES, 0, &cases, w));
     TRY(site_number(s, QUERY_SUMMED, 0, &summed, w));
     TRY(site_number(s, QUERY_COMPARED, 0, &compared, w));

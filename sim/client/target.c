@@ -125,8 +125,13 @@ static int parse_query(const char *uri, char *query, struct sim_options *ret_opt
 {
     char *rest = NULL;
 
-    for (char *at = strtok_r(query, "&", &rest); at; at = strtok_r(NULL, "&", &rest))
+    for (char *at = strtok_r(query, "&", &rest); at; at = strtok_r(NULL, "&", &rest)) {
+        const struct sim_options before = *ret_options;
         TRY(parse_option(uri, at, ret_options, w));
+        REQUIRE(w, !before.fault || before.fault == ret_options->fault,
+                "%s: two faults, %s and %s; a target can have one", uri, before.fault->name,
+                ret_options->fault->name);
+    }
     return 0;
 }
 

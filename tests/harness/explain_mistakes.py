@@ -374,8 +374,32 @@ def no_hypothesis():
     conv_mistake(None, y, x, w, b)
 
 
+def more_variants():
+    x, w, b = values(1, 5, 7, 2), values(2, 3, 4, 2), values(2)
+    (rows_2, top, bottom), (columns_2, left, right) = same(5, 3, 2), same(7, 4, 2)
+    conv_mistake("padding-other-side", conv(x, w, b, (rows_2, columns_2), (top + bottom, left + right), (2, 2)), x, w,
+                 b, stride=(2, 2))
+    codes, around = random.randint(0, 256, (3, 3)), integers([[1, 2], [0, 3]])
+    for zero, wrong in (100, 128), (100, 156):
+        mistake("padding-zero-point", "PAD", [tensor("U8", codes, f"*0.5@{zero}"), around],
+                tensor("U8", np.pad(codes, ((1, 2), (0, 3)), constant_values=wrong), f"*0.5@{zero}"))
+    a, c, square = values(3, 4), values(4), values(4, 3)
+    mistake("broadcast", "ADD", [real(a), real(square[:3, :1])] + scalars(0),
+            real(a + square[:3, 0][np.arange(4) % 3][None]))
+    place = np.indices((3, 4))
+    mistake("broadcast", "MUL", [real(a), real(c)] + scalars(0),
+            real(a[place[1] % 3, place[0] % 4] * c[place[0]]))
+    q, f, bias = random.randint(0, 256, (1, 5, 6, 2)), random.randint(-127, 128, (2, 3, 3, 2)), np.array([900, -41])
+    for channel, name in (0, "0.01,0.03"), (1, "0.01,0.03"):
+        scale = (.01, .03)[channel]
+        y = conv((q - 90) * .03, f * scale, bias * .03 * np.array([.01, .03]), (5, 6), (1, 1))
+        mistake("scale-of-channel-0", "CONV_2D",
+                [tensor("U8", q, "*0.03@90"), tensor("PC8", f, f"*{name}|0"), tensor("I32", bias)] +
+                scalars(1, 1, 1, 0), tensor("U8", stored(y, .4, 120), "*0.4@120"))
+
+
 def main():
-    for family in windows, sums, places, precision, quantisation, others, no_hypothesis:
+    for family in windows, sums, places, precision, quantisation, others, no_hypothesis, more_variants:
         family()
     for name, operation, inputs, result in rows:
         texts = ", ".join(f'"{text}"' for text in inputs)

@@ -514,6 +514,28 @@ START_TEST(generated_inputs_depend_on_the_name)
 }
 END_TEST
 
+START_TEST(worst_elements_in_steps)
+{
+    char text[WORST_TEXT];
+    struct check_result r = {
+        .place = "[0,3]", .expected = 3, .actual = 2, .bound = .5, .ratio = 2
+    };
+    struct blamed b = { .place = "[1]", .expected = 125, .actual = 127, .bound = 1, .ratio = 2 };
+
+    ck_assert_str_eq(worst_text(&r, text),
+                     "worst [0,3]: expected 3, got 2, allowed error 0.5, ratio 2");
+    r.units = (struct element_units){ .scale = .5, .zero = 128 };
+    ck_assert_str_eq(worst_text(&r, text), "worst [0,3]: expected 134 (3), got 132 (2), off by 2 "
+                                           "steps, allowed error 1 (0.5), ratio 2");
+    r.actual = 2.5;
+    ck_assert_ptr_nonnull(strstr(worst_text(&r, text), "got 133 (2.5), off by 1 step, "));
+    b.units = (struct element_units){ .scale = .25, .zero = 125, .is_stored = true };
+    ck_assert_str_eq(worst_text_of_blamed(&b, text),
+                     "worst [1]: expected 125 (0), got 127 (0.5), off by 2 steps, allowed error 1 "
+                     "(0.25), ratio 2");
+}
+END_TEST
+
 Suite *check_suite(void)
 {
     TCase *t = tcase_create("check");
@@ -539,5 +561,6 @@ Suite *check_suite(void)
     tcase_add_test(t, driver_text_is_sanitised);
     tcase_add_test(t, shards_cover_all_cases_once);
     tcase_add_test(t, generated_inputs_depend_on_the_name);
+    tcase_add_test(t, worst_elements_in_steps);
     return make_suite("check", t, NULL);
 }

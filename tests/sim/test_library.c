@@ -338,6 +338,7 @@ START_TEST(uris_open_targets_or_report_why_not)
         { "sim:cpu?lowest=14", "expected lowest=1.0, 1.1" },
         { "sim:cpu?hal=1.3&lowest=fl5", "lowest=fl5 is above the device's HAL 1.3" },
         { "sim:cpu?fault=none", "unknown fault 'none'" },
+        { "sim:cpu?fault=nan&fault=bias-lost", "two faults, nan and bias-lost" },
         { "lib:x.so", "No such file" },
         { "lib:", "expected lib:PATH.so" },
         { "sl:", "expected sl:PATH.so" },

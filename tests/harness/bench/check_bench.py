@@ -281,6 +281,8 @@ def check_record(folder):
     page = (folder / "report" / "index.html").read_text()
     if "id=\"bench\"" not in page or "max_single_error" not in page or "0 of 2 benchmarks fail" not in page or " %</td>" not in page:
         fail("the report lacks the benchmark")
+    if 'class="tiles"' in page:
+        fail("the report of benchmarks alone has a row of verdicts")
 
 
 def check_against(folder):
