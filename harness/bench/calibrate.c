@@ -95,6 +95,15 @@ static int add_listed(struct calibrating *c, const struct bench_model *m, struct
 
 /* ---- drawn ones */
 
+/* Sizes and the like are constants: inputs get values that are not made for their roles. */
+static struct randgraph_weights constant_parameters(void)
+{
+    struct randgraph_weights weights = randgraph_weights_default;
+
+    weights.input_scalar = weights.vary_constant = 0;
+    return weights;
+}
+
 static int draw(struct calibrating *c, const struct randgraph_options *options, uint64_t index,
                 struct calibrated *row, bool relaxed_too, struct why *w)
 {
@@ -130,8 +139,10 @@ static int draw_some(struct calibrating *c, const struct randgraph_options *opti
 
 static int draw_types(struct calibrating *c, struct why *w)
 {
+    const struct randgraph_weights weights = constant_parameters();
     struct randgraph_options options = randgraph_default;
 
+    options.weights = &weights;
     options.min_ops = LEAST_OPERATIONS;
     options.max_ops = 2 * LEAST_OPERATIONS;
     options.max_dim = LARGEST_DIM;
@@ -152,8 +163,10 @@ static int draw_types(struct calibrating *c, struct why *w)
 static int draw_control_flow(struct calibrating *c, struct why *w)
 {
     static const char *const name[] = { "IF", "WHILE" }, *const key[] = { "if", "while" };
+    const struct randgraph_weights weights = constant_parameters();
     struct randgraph_options options = randgraph_default;
 
+    options.weights = &weights;
     options.min_ops = options.max_ops = 1;
     options.relaxed = 0;
     options.support = c->o->support;
