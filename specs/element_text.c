@@ -22,7 +22,8 @@ const char *integer_text(const struct tensor *t, size_t i, char text[ELEMENT_TEX
 {
     const int64_t n = dtype_info[t->dtype].codec->size == sizeof(int64_t)
                           ? ((const int64_t *) t->data)[i]
-                          : (int64_t) element_value(t, i);
+                      : t->dtype == DT_B8 ? ((const uint8_t *) t->data)[i]
+                                          : (int64_t) element_value(t, i);
     return whole_text(n, text);
 }
 
@@ -34,4 +35,14 @@ bool all_finite(const struct tensor *t)
         if (!isfinite(element_value(t, i)))
             return false;
     return true;
+}
+
+bool has_other_truths(const struct tensor *t)
+{
+    const uint8_t *byte = t->data;
+
+    for (size_t n = t->dtype == DT_B8 ? tensor_count(t) : 0, i = 0; i < n; i++)
+        if (byte[i] > 1)
+            return true;
+    return false;
 }

@@ -18,5 +18,7 @@ const char *integer_text(const struct tensor *t, size_t i, char text[ELEMENT_TEX
 
 /* Whether no element is infinite or NaN. */
 bool all_finite(const struct tensor *t);
+/* Whether it is a TENSOR_BOOL8 whose stored bytes are not only 0 and 1: any other is true, too. */
+bool has_other_truths(const struct tensor *t);
 
 #endif

@@ -63,8 +63,13 @@ static int read_element(const json_t *number, enum dtype dtype, void *to)
     if (!json_is_number(number) && !(integer && json_is_boolean(number)))
         return -1;
     double value = json_is_true(number) ? 1 : json_is_false(number) ? 0 : json_number_value(number);
-    if (integer && (value != trunc(value) || !(value >= c->min && value <= c->max)))
+    if (integer &&
+        (value != trunc(value) || (dtype != DT_B8 && !(value >= c->min && value <= c->max))))
         return -1;
+    if (dtype == DT_B8 && value >= 0 && value <= UINT8_MAX) { /* as stored: all but 0 are true */
+        *(uint8_t *) to = (uint8_t) value;
+        return 0;
+    }
     if (boolean && value != 0 && value != 1)
         return -1;
     if (!integer) {
@@ -98,7 +103,7 @@ static int read_data(const json_t *list, enum dtype dtype, const char *where, st
     return 0;
 }
 
-/* Stored bytes are not checked, except that a boolean is 0 or 1. */
+/* Stored bytes are not checked, except that a BOOL is 0 or 1. */
 static int read_bytes(const json_t *text, enum dtype dtype, const char *where, struct arena *a,
                       struct values *ret_values, struct why *w)
 {
@@ -111,7 +116,7 @@ static int read_bytes(const json_t *text, enum dtype dtype, const char *where, s
     REQUIRE(w, length % size == 0, "%s.bytes: %zu bytes are no whole number of elements of %s",
             where, length, dtype_info[dtype].name);
     const uint8_t *byte = data;
-    for (size_t i = 0; is_bool(dtype) && i < length; i++)
+    for (size_t i = 0; dtype == DT_BOOL && i < length; i++)
         REQUIRE(w, byte[i] <= 1, "%s.bytes: byte %zu of a boolean is %d: must be 0 or 1", where, i,
                 byte[i]);
     *ret_values = (struct values){ .given = true, .data = data, .count = length / size };

@@ -60,7 +60,10 @@ static const char *python_element(const struct tensor *t, size_t i, char text[EL
     double value = element_value(t, i);
 
     switch (element_kind(t->dtype)) {
-    case ELEMENT_BOOL: return value != 0 ? "True" : "False";
+    case ELEMENT_BOOL:
+        if (t->dtype == DT_B8 && ((const uint8_t *) t->data)[i] > 1)
+            return integer_text(t, i, text);
+        return value != 0 ? "True" : "False";
     case ELEMENT_INTEGER: return integer_text(t, i, text);
     case ELEMENT_REAL: break;
     }
@@ -96,7 +99,7 @@ static void put_values(struct writer *w, const struct tensor *t)
     size_t n = t->data ? tensor_count(t) : 0, column = WIDTH / 2;
     char text[ELEMENT_TEXT];
 
-    if (w->lists && n > 1) {
+    if (w->lists && n > 1 && !has_other_truths(t)) {
         put_mark(w, t);
         return;
     }

@@ -33,7 +33,10 @@ def half_bytes(values):
 
 
 def pack_values(code, values):
-    """Values as stored: floats rounded through binary32, booleans by truth value, the rest truncated towards zero."""
+    """Values as stored: floats rounded through binary32, booleans by truth value (of TENSOR_BOOL8 also as a byte, 2 to
+    255), the rest truncated towards zero."""
+    if code == "TENSOR_BOOL8":
+        return bytes(value if type(value) is int and 0 <= value <= 255 else bool(value) for value in values)
     if code in BOOLS:
         return bytes(bool(value) for value in values)
     if code not in FLOATS:
