@@ -157,7 +157,7 @@ static void enlarge(const struct tensor *t)
         scale(t, ldexp(1, 15 - exponent));
     }
     for (size_t k = 0; t->dtype == DT_I32 && k < tensor_count(t); k++)
-        ((int32_t *) t->data)[k] += (1 << 24) + 1;
+        ((uint32_t *) t->data)[k] += (1u << 24) + 1; /* wraps */
 }
 
 static void make_infinite(const struct tensor *t)
