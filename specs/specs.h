@@ -55,7 +55,7 @@ int specs_write_modpy_named(const struct example *e, const char *comment,
 enum { MODPY_LIST = 1 };
 struct modpy_lists {
     const struct tensor **list; /* to be freed; the tensors are those of the example */
-    size_t n, room;
+    size_t n;
     bool failed; /* out of memory */
 };
 /* The same without a comment, with marks in place of these lists (reports/packed_spec.h).  lists:

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/array.h"
 #include "specs/element_text.h"
 #include "specs/op_names.h"
 #include "specs/specs.h"
@@ -79,16 +80,12 @@ static void put_mark(struct writer *w, const struct tensor *t)
 {
     struct modpy_lists *l = w->lists;
 
-    if (l->n == l->room) {
-        size_t room = 2 * l->room + 64;
-        const struct tensor **larger = realloc(l->list, room * sizeof(*larger));
-        if (!larger) {
-            l->failed = true;
-            return;
-        }
-        l->list = larger;
-        l->room = room;
+    const struct tensor **list = array_room(l->list, l->n, sizeof(*list));
+    if (!list) {
+        l->failed = true;
+        return;
     }
+    l->list = list;
     l->list[l->n++] = t;
     fputc(MODPY_LIST, w->to);
 }
