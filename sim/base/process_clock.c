@@ -137,6 +137,21 @@ uint64_t process_clock_elapsed(struct process_clock *c)
     return c->elapsed;
 }
 
+int thread_waits_open(void)
+{
+    return open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+}
+
+uint64_t thread_waited_ns(int waits)
+{
+    char line[80];
+    ssize_t n = pread(waits, line, sizeof(line) - 1, 0);
+    uint64_t wait;
+
+    line[n > 0 ? n : 0] = 0;
+    return sscanf(line, "%*u %" SCNu64, &wait) == 1 ? wait : 0;
+}
+
 int64_t process_start(int64_t pid)
 {
     char path[48], text[1024];

@@ -53,6 +53,11 @@ void process_clock_start(struct process_clock *c, pid_t pid);
 /* ns since the start, as of the last reading. */
 uint64_t process_clock_elapsed(struct process_clock *c);
 
+/* For how long the calling thread has waited for a processor, of a file that it has opened; 0 where
+ * there is nothing to read. */
+int thread_waits_open(void);
+uint64_t thread_waited_ns(int waits);
+
 /* When a process was started, in ticks since boot; 0: there is no such process, or it has ended;
  * -1: it is hidden, as one that is not dumpable is where /proc is mounted with hidepid. */
 int64_t process_start(int64_t pid);

@@ -5,10 +5,15 @@
 
 #include "sim/faulty/faulty.h"
 
+static void wait_ms(int ms)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000L }, NULL);
+}
+
 /* Long enough for other threads and clients to do the same. */
 static void wait_for_others(void)
 {
-    nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+    wait_ms(2);
 }
 
 /* ---- calls at the same time */
@@ -42,11 +47,12 @@ static void crash_preparing_12(struct faulty_preparation *p)
     atomic_fetch_sub(&p->driver->state, 1);
 }
 
-/* A lock that preparations hold and executions take. */
+/* A lock that preparations hold and executions take: for longer than other programs keep a client
+ * from running, so that it finds the lock taken on a busy machine, too. */
 static void prepare_locked(struct faulty_preparation *p)
 {
     pthread_mutex_lock(&p->driver->second_lock);
-    wait_for_others();
+    wait_ms(20);
     pthread_mutex_unlock(&p->driver->second_lock);
 }
 
@@ -125,8 +131,8 @@ static const struct fault rows[] = {
            "crashes when a model of more than 70 operations is prepared",
            .preparing = crash_on_many_operations),
     BREAKS("preparation-locks", "timing", RULES("crash/degradation"),
-           "executions wait while a model is prepared, for up to 2 ms", .preparing = prepare_locked,
-           .before = wait_for_preparation),
+           "executions wait while a model is prepared, for up to 20 ms",
+           .preparing = prepare_locked, .before = wait_for_preparation),
 };
 
 const struct fault_group crowd_faults = { rows, COUNT(rows) };
