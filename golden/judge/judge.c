@@ -82,10 +82,31 @@ static bool is_long(const struct tensor *t)
     return dtype_info[t->dtype].codec->size == sizeof(int64_t);
 }
 
-static void conclude(struct judgement *j)
+/* The worst element of a quantised tensor: stored numbers, and real ones in parentheses. */
+static void explain_steps(struct judgement *j, const struct tensor *t, bool is_stored)
+{
+    const double scale = (double) t->scale, zero = t->zero;
+    const double expected = is_stored ? j->expected : j->expected / scale + zero;
+    const double actual = is_stored ? j->actual : j->actual / scale + zero;
+    const double bound = is_stored ? j->bound : j->bound / scale, off = fabs(actual - expected);
+
+    snprintf(
+        j->why, sizeof j->why,
+        "%zu of %zu elements wrong; worst [%zu]: expected %.6g (%.6g), actual %.6g (%.6g), off "
+        "by %.3g step%s, bound %.3g (%.3g)",
+        j->wrong, j->checked, j->worst, expected, (expected - zero) * scale, actual,
+        (actual - zero) * scale, off, off > 1 || off < 1 ? "s" : "", bound, bound * scale);
+}
+
+/* is_stored: numbers of quantised tensors are stored ones, not real ones. */
+static void conclude(struct judgement *j, const struct tensor *t, bool is_stored)
 {
     j->ok = j->wrong == 0 && !j->why[0];
-    if (j->wrong && !j->why[0])
+    if (!j->wrong || j->why[0])
+        return;
+    if (t->scale > 0 && !t->channel_scale)
+        explain_steps(j, t, is_stored);
+    else
         snprintf(j->why, sizeof j->why,
                  "%zu of %zu elements wrong; worst [%zu]: expected %.9g, actual %.9g, bound %.3g",
                  j->wrong, j->checked, j->worst, j->expected, j->actual, j->bound);
@@ -141,7 +162,7 @@ struct judgement judge_cts(const struct tensor *expected, const struct tensor *a
             j.wrong += nan && isnan(a[i]);
         }
     }
-    conclude(&j);
+    conclude(&j, expected, true);
     return j;
 }
 
@@ -340,7 +361,7 @@ static struct judgement judge_elements(const struct tensor *reference, const dou
             add_scatter(&s, &c, bound + at, run);
     }
     judge_scatter(&j, &s);
-    conclude(&j);
+    conclude(&j, reference, false);
     if (j.ok && kind == ERROR_DOT && (!integer || reference->scale != 0))
         j.gain = gain_measure(reference, real, bound, actual);
     return j;

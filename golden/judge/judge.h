@@ -14,7 +14,7 @@ struct judgement {
     size_t worst;
     double expected, actual, bound, ratio; /* of the worst element */
     struct gain_sample gain;               /* of sums of products that are right */
-    char why[160]; /* empty if ok; else which test failed (element, variance, bias, shape) */
+    char why[200]; /* empty if ok; else which test failed (element, variance, bias, shape) */
 };
 
 /* Judges by the fixed tolerances.  half: fp16 tolerance for fp32 too (model_is_half()).  steps:

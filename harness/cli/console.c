@@ -71,6 +71,15 @@ static void set_text(json_t *o, const char *key, const char *from)
         json_object_set_new(o, key, json_value_text(from));
 }
 
+/* Of quantised outputs: how the numbers become stored ones, or real ones with the judge `cts`. */
+static void set_units(json_t *o, const struct element_units *u)
+{
+    if (u->scale != 0) {
+        json_object_set_new(o, "scale", json_value_number(u->scale));
+        json_object_set_new(o, "zero_point", json_value_number(u->zero));
+    }
+}
+
 /* The operations that a failure comes from, and their own worst element. */
 static void set_blamed(json_t *o, const struct blamed *b)
 {
@@ -90,6 +99,7 @@ static void set_blamed(json_t *o, const struct blamed *b)
         json_object_set_new(blamed, "actual", json_value_number(b->actual));
         json_object_set_new(blamed, "bound", json_value_number(b->bound));
         json_object_set_new(blamed, "ratio", json_value_number(b->ratio));
+        set_units(blamed, &b->units);
     }
     if (json_object_size(blamed))
         json_object_set(o, "blamed", blamed);
@@ -124,6 +134,7 @@ struct json_t *console_verdict_json(const char *name, const char *target,
         json_object_set_new(o, "actual", json_value_number(r->actual));
         json_object_set_new(o, "bound", json_value_number(r->bound));
         json_object_set_new(o, "ratio", json_value_number(r->ratio));
+        set_units(o, &r->units);
     }
     set_blamed(o, &r->blamed);
     set_text(o, "replay", texts->replay);

@@ -51,6 +51,22 @@ START_TEST(cts_quantised_off_by_one)
 }
 END_TEST
 
+START_TEST(quantised_errors_are_told_in_steps)
+{
+    uint8_t e[] = { 134, 128 }, a[] = { 130, 128 };
+    struct tensor et = tensor_of(DT_U8, 2, 0.5f, 128, e), at = tensor_of(DT_U8, 2, 0.5f, 128, a);
+    const double real[] = { 3, 0 }, bound[] = { .25, .25 };
+
+    ck_assert_str_eq(judge_cts(&et, &at, false, 1).why,
+                     "1 of 2 elements wrong; worst [0]: expected 134 (3), actual 130 (1), off by 4 "
+                     "steps, bound 1 (0.5)");
+    a[0] = 133;
+    ck_assert_str_eq(judge_bound(&et, real, bound, ERROR_ELEMENT, &at).why,
+                     "1 of 2 elements wrong; worst [0]: expected 134 (3), actual 133 (2.5), off by "
+                     "1 step, bound 0.5 (0.25)");
+}
+END_TEST
+
 /* Neighbouring integers that are the same as double. */
 START_TEST(integers_of_64_bits_are_exact)
 {
@@ -274,6 +290,7 @@ Suite *judge_suite(void)
 
     tcase_add_test(t, cts_floats);
     tcase_add_test(t, cts_quantised_off_by_one);
+    tcase_add_test(t, quantised_errors_are_told_in_steps);
     tcase_add_test(t, integers_of_64_bits_are_exact);
     tcase_add_test(t, shape_and_type_must_agree);
     tcase_add_test(t, bound_quantised_tie);
