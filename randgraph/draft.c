@@ -169,7 +169,8 @@ static enum lifetime draw_lifetime(struct draft *d, const struct role *r)
         return LIFE_CONSTANT_COPY;
     if (b->depth == 0 && !may_be(d, state, STATE_CONSTANT))
         return LIFE_INPUT;
-    if (b->depth > 0 || dtype_info[role_type(r, d->typing)].quant == QUANT_CHANNEL)
+    if (b->depth > 0 || dtype_info[role_type(r, d->typing)].quant == QUANT_CHANNEL ||
+        model_room(b, d, MODEL_INPUTS) == 0)
         return LIFE_CONSTANT_COPY;
     if (r->needs & NEEDS_CONST)
         return rng_percent(b->rng, b->weights->vary_constant) ? LIFE_INPUT : LIFE_CONSTANT_COPY;

@@ -83,7 +83,7 @@ static int fill_pool(struct builder *b, struct graph *g)
     size_t size = 0;
 
     if (!rng_percent(b->rng, b->weights->pool_graph) ||
-        (b->support && support_models(b->support)->no_pools))
+        (b->models && b->models->above[MODEL_POOLS]))
         return 0;
     for (uint32_t i = 0; i < g->n_operands; i++) {
         struct operand *o = &g->operand[i];
@@ -112,12 +112,21 @@ static int fill_pool(struct builder *b, struct graph *g)
     return 0;
 }
 
+/* How many outputs may be read by operations. */
+static uint32_t most_read_outputs(const struct builder *b)
+{
+    const uint32_t room = model_room(b, NULL, MODEL_OUTPUTS);
+    const uint32_t above = b->models ? b->models->above[MODEL_READ_OUTPUTS] : 0;
+
+    return above && above - 1 < room ? above - 1 : room;
+}
+
 int finish_example(struct builder *b, struct example *ret_example)
 {
     struct arena *a = b->arena;
     struct graph_value **input =
         arena_alloc_raw(a, 2 * b->n_graph_values + 1, sizeof(struct graph_value *));
-    uint32_t n_input = 0, n_output = 0;
+    uint32_t n_input = 0, n_output = 0, n_read = 0;
 
     if (!input)
         return -1;
@@ -125,14 +134,16 @@ int finish_example(struct builder *b, struct example *ret_example)
 
     /* inputs in operand order; outputs: results that no operation reads, and a few or all of those
      * that are read */
-    const bool may_read_outputs = !b->support || !support_models(b->support)->no_read_outputs;
+    const uint32_t most = most_read_outputs(b);
     uint32_t extra = rng_percent(b->rng, b->weights->all_outputs) ? 100 : b->weights->extra_output;
     for (uint32_t i = 0; i < b->n_graph_values; i++) {
         struct graph_value *k = b->known[i];
         if (k->life == LIFE_INPUT)
             input[n_input++] = k;
-        if (k->result && (k->uses == 0 || (rng_percent(b->rng, extra) && may_read_outputs)))
-            output[n_output++] = k;
+        if (!k->result || (k->uses && (!rng_percent(b->rng, extra) || n_read == most)))
+            continue;
+        n_read += k->uses > 0;
+        output[n_output++] = k;
     }
     TRY(finish_graph(b, input, n_input, output, n_output, &b->model->graph[0]));
     hide_shapes(b, &b->model->graph[0]);

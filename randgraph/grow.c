@@ -37,6 +37,8 @@ struct graph_value *grow_pick(struct builder *b)
 
     for (uint32_t i = 0; i < b->n_live; i++)
         n += is_open(b, b->live[i]);
+    if (n && model_room(b, NULL, MODEL_OUTPUTS) == 0)
+        return open_result(b, below_varied(b, n));
     if (n && rng_percent(b->rng, b->weights->newest))
         return open_result(b, 0);
     if (n && rng_percent(b->rng, b->weights->unread))
@@ -192,7 +194,7 @@ static int try_step(struct builder *b)
         return -1;
     struct arena_mark mark = arena_mark(b->arena);
     b->rng->drawer.empty = b->empty && (!b->n_operations || rng_percent(b->rng, 25));
-    if (draft_call(b, row, k, &d) < 0 ||
+    if (draft_call(b, row, k, &d) < 0 || !model_allows(&d) ||
         (b->options->steering && !b->lenient && !steer_keeps(&d)) ||
         (!b->traits && draft_compute(&d, NULL) < 0)) {
         arena_rewind(b->arena, mark);
@@ -210,9 +212,11 @@ static int try_edge(struct builder *b)
 
     b->rows = b->beyond;
     b->support = NULL;
+    b->models = NULL;
     int rc = try_step(b);
     b->rows = inside.rows;
     b->support = inside.support;
+    b->models = inside.models;
     return rc;
 }
 
@@ -303,6 +307,12 @@ static const struct op *pick_next(struct builder *b)
     return NULL;
 }
 
+/* Whether an operation may be added that reads no result. */
+static bool may_begin(const struct builder *b)
+{
+    return model_room(b, NULL, MODEL_PARTS) && model_room(b, NULL, MODEL_OUTPUTS);
+}
+
 static int step(struct builder *b)
 {
     struct rng *r = b->rng;
@@ -312,7 +322,8 @@ static int step(struct builder *b)
         b->first = NULL;
     if ((control || b->only_control) && try_control(b) == 0)
         return 0;
-    if (b->n_operations && b->depth == 0 && !b->only && rng_percent(r, b->weights->any_next))
+    if (b->n_operations && b->depth == 0 && !b->only && may_begin(b) &&
+        rng_percent(r, b->weights->any_next))
         b->first = pick_next(b);
     int tries = b->within ? TRIES_STEP / 2 : TRIES_STEP;
     for (int i = 0; i < tries && !b->only_control; i++) {

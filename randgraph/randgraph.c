@@ -140,8 +140,8 @@ static void draw_profile(struct builder *b)
 static uint32_t draw_length(struct builder *b)
 {
     const struct randgraph_options *o = b->options;
-    const uint32_t limit = b->support ? support_models(b->support)->operations : 0;
-    uint32_t most = limit && limit < o->max_ops ? limit : o->max_ops;
+    const uint32_t above = b->models ? b->models->above[MODEL_OPERATIONS] : 0;
+    uint32_t most = above && above - 1 < o->max_ops ? above - 1 : o->max_ops;
 
     most = most < o->min_ops ? o->min_ops : most;
     if (most > short_length && o->min_ops < short_length &&
@@ -216,7 +216,7 @@ static void draw_beginning(struct builder *b)
  * beyond its limits, or any. */
 static void draw_edge(struct builder *b, uint32_t operations)
 {
-    if (!b->support || !rng_percent(b->rng, RANDGRAPH_EDGE_PERCENT))
+    if (!b->support || b->inside || !rng_percent(b->rng, RANDGRAPH_EDGE_PERCENT))
         return;
     b->edge = rng_below(b->rng, operations);
     b->beyond = rng_below(b->rng, 2) ? b->rows : b->all;
@@ -241,7 +241,7 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
                  (b->branches || b->loops) && !b->nonfinite;
     b->control = b->control && !b->empty; /* which takes no operands of unknown size */
     if (b->support && !b->only_control)
-        b->control = b->control && support_has_control(b->support);
+        b->control = b->control && support_has_control(b->support) && !model_is_shaped(b->models);
     uint32_t operations = draw_length(b);
     draw_edge(b, operations);
     int rc = grow_graph(b, operations);
@@ -345,6 +345,44 @@ static int choose_ops(struct builder *b, struct why *w)
     return n == 0 || b->only ? 0 : restrict_rows(b, w);
 }
 
+static void builder_support(struct builder *b, const struct randgraph_support *s)
+{
+    b->support = s;
+    b->rows = support_rows(s);
+    b->models = support_models(s);
+}
+
+int randgraph_probe_model(const struct randgraph_support *s, uint32_t index, struct arena *arena,
+                          struct example *ret_example, uint32_t ret_value[RANDGRAPH_MODEL_MEASURES],
+                          struct why *w)
+{
+    struct randgraph_weights weights = randgraph_weights_default;
+    struct randgraph_options o = randgraph_default;
+    struct builder b;
+    struct rng r;
+
+    weights.unknown_graph = 0;
+    o.max_dim = 4;
+    o.max_level = support_level(s);
+    o.relaxed = o.control_flow = 0;
+    o.weights = &weights;
+    rng_seed(&r, 1, index);
+    TRY(builder_begin(&b, &o, &r, arena, w));
+    builder_support(&b, s);
+    b.inside = true;
+    int rc = build(&b, ret_example, w);
+    if (rc == 0)
+        model_measure(&b, NULL, ret_value);
+    if (rc == 0) {
+        ret_value[MODEL_READ_OUTPUTS] =
+            ret_example->model.graph[0].n_outputs - ret_value[MODEL_OUTPUTS];
+        ret_value[MODEL_OUTPUTS] = ret_example->model.graph[0].n_outputs;
+        ret_value[MODEL_POOLS] = ret_example->model.n_pools;
+    }
+    arena_free(b.scratch);
+    return rc;
+}
+
 int randgraph_from(const struct randgraph_options *options, struct rng *r, struct arena *arena,
                    struct example *ret_example, struct why *w)
 {
@@ -355,10 +393,8 @@ int randgraph_from(const struct randgraph_options *options, struct rng *r, struc
     if (o.from)
         return mutate_example(&o, r, arena, ret_example, w);
     TRY(builder_begin(&b, &o, r, arena, w));
-    if (o.support) {
-        b.support = o.support;
-        b.rows = support_rows(o.support);
-    }
+    if (o.support)
+        builder_support(&b, o.support);
     int rc = choose_ops(&b, w);
     if (o.support && support_level(o.support) < o.max_level)
         o.max_level = support_level(o.support);

@@ -220,11 +220,44 @@ bool randgraph_is_within(const struct randgraph_limits *l, const struct randgrap
 void randgraph_share_windows(struct randgraph_limits *limits);
 
 /* What is supported of whole models, whatever their operations are. */
-struct randgraph_model_limits {
-    uint32_t operations;  /* the largest number of them; 0: no limit */
-    bool no_pools;        /* no constants by reference */
-    bool no_read_outputs; /* no output that an operation reads, too */
+enum randgraph_model_measure {
+    MODEL_OPERATIONS, /* of the main graph, as all of these */
+    MODEL_INPUTS,
+    MODEL_OUTPUTS,
+    MODEL_OPERANDS,
+    MODEL_TYPES, /* element types of tensors, other than INT32 */
+    MODEL_SAME,  /* operations of one kind */
+    MODEL_READS, /* how often an operand that is not constant is read */
+    MODEL_PARTS, /* operations that read no result */
+    MODEL_POOLS, /* of constants by reference; this and the next are chosen for a complete graph */
+    MODEL_READ_OUTPUTS, /* outputs that an operation reads, too */
+    RANDGRAPH_MODEL_MEASURES
 };
+struct randgraph_model_limits {
+    uint32_t above[RANDGRAPH_MODEL_MEASURES]; /* values from here on are refused; 0: none is */
+};
+
+/* A model of several operations within a set, and whether the driver supports it. */
+struct randgraph_model_sample {
+    uint32_t value[RANDGRAPH_MODEL_MEASURES];
+    bool supported;
+};
+/* Draws model `index` within the set and its limits on whole models; no operation is at the edge of
+ * the set.  Its dimensions are known.  -1: there is none, or out of memory. */
+int randgraph_probe_model(const struct randgraph_support *s, uint32_t index, struct arena *arena,
+                          struct example *ret_example, uint32_t ret_value[RANDGRAPH_MODEL_MEASURES],
+                          struct why *w);
+/* Limits beyond which the models are that the driver does not support, where all of those are. */
+void randgraph_learn_models(const struct randgraph_model_sample *sample, uint32_t n,
+                            struct randgraph_model_limits *ret_limits);
+/* Whether these limits predict that the model is supported. */
+bool randgraph_model_is_within(const struct randgraph_model_limits *l,
+                               const struct randgraph_model_sample *s);
+uint32_t randgraph_count_model_limits(const struct randgraph_model_limits *l);
+/* The limits that model `index` is to be drawn within, given those learned so far: these, ones of
+ * which one is less narrow, and ones of which all but one are, in turn.  False: there are none. */
+bool randgraph_guide_models(uint32_t index, const struct randgraph_model_limits *learned,
+                            struct randgraph_model_limits *ret_within);
 
 /* limits: one per probe row; copied.  branch, loop: bit per enum dtype of the tensors that IF and
  * WHILE take.  models: NULL for no limits.  WHY_MEMORY; WHY_UNSUPPORTED: nothing is supported. */

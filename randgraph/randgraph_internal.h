@@ -13,6 +13,7 @@
  *   parameters.c     options as text, names of graphs
  *   traits.c         what a call is like, as a driver's limits see it
  *   coverage_internal.h   counts of calls, and weights by them
+ *   model_limits.c   what a graph as a whole is like, and a driver's limits on that
  *   support.c, support_text.c   what a driver supports, learned from its answers, and as text
  *   mutate*.c        mutations of a given example (mutate_internal.h)
  *
@@ -158,7 +159,9 @@ struct builder {
     uint32_t n_operations, max_operations;
     uint32_t goal; /* number of operations to reach */
 
-    const struct randgraph_support *support; /* calls are drawn within it; NULL: any */
+    const struct randgraph_support *support;     /* calls are drawn within it; NULL: any */
+    const struct randgraph_model_limits *models; /* limits on the main graph; NULL: none */
+    bool inside;                                 /* no operation is to be at the edge of the set */
     uint32_t edge;             /* index of the operation that is not; NO_EDGE: there is none */
     const struct rows *beyond; /* the rows for that operation */
     const struct randgraph_limits *within; /* limits on that operation, or NULL */
@@ -321,6 +324,19 @@ bool support_has_control(const struct randgraph_support *s);
 bool support_control(const struct randgraph_support *s, bool loop, enum dtype type);
 /* Whether an operation of that name reads a first tensor of the type. */
 bool support_has(const struct randgraph_support *s, const char *name, enum dtype type);
+
+/* model_limits.c */
+/* What the main graph is like, with the operation that has been drawn, unless NULL.  MODEL_OUTPUTS:
+ * results that no operation reads.  MODEL_POOLS and MODEL_READ_OUTPUTS: 0. */
+void model_measure(const struct builder *b, const struct draft *d,
+                   uint32_t value[RANDGRAPH_MODEL_MEASURES]);
+/* Whether the graph with the operation is within b->models, or no farther beyond them than without
+ * it. */
+bool model_allows(const struct draft *d);
+/* How many more the limits allow than the graph has, likewise; UINT32_MAX: any number. */
+uint32_t model_room(const struct builder *b, const struct draft *d, enum randgraph_model_measure m);
+/* Whether there are limits that each operation is drawn within. */
+bool model_is_shaped(const struct randgraph_model_limits *l);
 
 /* draft_results.c */
 /* Computes the results and fits their scales.  like: type, shape and quantisation that the only

@@ -2,7 +2,7 @@
  *
  *     halcyon-support 1
  *     level 3
- *     models operations=6 without=pools,read-outputs
+ *     models operations=6 outputs=1 without=pools,read-outputs
  *     IF TENSOR_FLOAT32,TENSOR_BOOL8
  *     CONV_2D/0/1 TENSOR_FLOAT32,TENSOR_FLOAT32,TENSOR_FLOAT32 window=1x1,3x3 filter.is=constant
  * nchw=0 RELU/0/0 TENSOR_FLOAT32 rank=1..4 without=relaxed
@@ -50,6 +50,15 @@ static const char *const variant_name[] = {
     [VARIANT_UNKNOWN_INPUT_DIMS] = "unknown-input-dims",
     [VARIANT_UNKNOWN_INPUT_RANK] = "unknown-input-rank",
 };
+
+static const char *const measure_name[] = {
+    [MODEL_OPERATIONS] = "operations", [MODEL_INPUTS] = "inputs",
+    [MODEL_OUTPUTS] = "outputs",       [MODEL_OPERANDS] = "operands",
+    [MODEL_TYPES] = "types",           [MODEL_SAME] = "same-operation",
+    [MODEL_READS] = "reads",           [MODEL_PARTS] = "parts",
+    [MODEL_POOLS] = "pools",           [MODEL_READ_OUTPUTS] = "read-outputs",
+};
+_Static_assert(COUNT(measure_name) == RANDGRAPH_MODEL_MEASURES, "each measure has a name");
 
 enum { TRAIT_NAME = 80, WORD = 2000 };
 
@@ -165,15 +174,22 @@ static void put_row(FILE *f, const struct row *row, const struct randgraph_limit
 
 static void put_models(FILE *f, const struct randgraph_model_limits *l)
 {
-    if (!l->operations && !l->no_pools && !l->no_read_outputs)
+    const char *before = " without=";
+    bool any = false;
+
+    for (int m = 0; m < RANDGRAPH_MODEL_MEASURES; m++)
+        any |= l->above[m] != 0;
+    if (!any)
         return;
     fputs("models", f);
-    if (l->operations)
-        fprintf(f, " operations=%" PRIu32, l->operations);
-    if (l->no_pools || l->no_read_outputs)
-        fprintf(f, " without=%s%s%s", l->no_pools ? "pools" : "",
-                l->no_pools && l->no_read_outputs ? "," : "",
-                l->no_read_outputs ? "read-outputs" : "");
+    for (int m = 0; m < RANDGRAPH_MODEL_MEASURES; m++)
+        if (l->above[m] > 1 || (l->above[m] && m < MODEL_POOLS))
+            fprintf(f, " %s=%" PRIu32, measure_name[m], l->above[m] - 1);
+    for (int m = MODEL_POOLS; m < RANDGRAPH_MODEL_MEASURES; m++)
+        if (l->above[m] == 1) {
+            fprintf(f, "%s%s", before, measure_name[m]);
+            before = ",";
+        }
     putc('\n', f);
 }
 
@@ -334,20 +350,22 @@ static int parse_row(char *line, const struct rows *rows, struct randgraph_limit
 static int parse_models(char *line, struct randgraph_model_limits *l, struct why *w)
 {
     for (char *word; (word = strsep(&line, " "));) {
-        if (strncmp(word, "operations=", 11) == 0) {
-            uint64_t n;
-            TRY(parse_u64(word + 11, 1, 100, &n, w));
-            l->operations = (uint32_t) n;
-        } else if (strncmp(word, "without=", 8) == 0) {
-            char *list = word + 8;
-            for (char *v; (v = strsep(&list, ","));) {
-                REQUIRE(w, !strcmp(v, "pools") || !strcmp(v, "read-outputs"),
-                        "models can be without pools and read-outputs, found '%s'", v);
-                *(*v == 'p' ? &l->no_pools : &l->no_read_outputs) = true;
-            }
-        } else {
-            return why_fail(w, WHY_INVALID, "expected operations=N or without=LIST, found '%s'",
-                            word);
+        char *values = strchr(word, '=');
+        uint64_t n = 0;
+        REQUIRE(w, values, "expected MEASURE=N or without=LIST, found '%s'", word);
+        *values++ = 0;
+        int m = find_word(measure_name, RANDGRAPH_MODEL_MEASURES, word);
+        if (m >= 0) {
+            TRY(parse_u64(values, m < MODEL_POOLS, 1 << 20, &n, w));
+            l->above[m] = (uint32_t) n + 1;
+            continue;
+        }
+        REQUIRE(w, strcmp(word, "without") == 0, "models have no measure '%s'", word);
+        for (char *v; (v = strsep(&values, ","));) {
+            m = find_word(measure_name, RANDGRAPH_MODEL_MEASURES, v);
+            REQUIRE(w, m >= MODEL_POOLS, "models can be without pools and read-outputs, found '%s'",
+                    v);
+            l->above[m] = 1;
         }
     }
     return 0;

@@ -18,9 +18,9 @@ enum {
     LARGE_DRAWS = 8
 }; /* where no limit on sizes is learned; draws for each */
 enum { CONTROL_SAMPLES = 5, CONTROL_ENOUGH = 4, LOOP = DT_COUNT };
-/* Models of several operations: of each number of them MODEL_SAMPLES are asked about.  A limit is
- * believed if none of those beyond it is supported and MODEL_ENOUGH of those within it are. */
-enum { MODELS = 2 * LOOP, MODEL_SAMPLES = 8, MODEL_ENOUGH = 6, MODEL_SHORT = 3 };
+/* Models of several operations: FREE_MODELS are drawn within the set before any within limits on
+ * models. */
+enum { MODELS = 2 * LOOP, FREE_MODELS = 32, SURE_MODELS = 24, MORE_MODELS = 6, MOST_MODELS = 256 };
 
 /* An item is a probe row; of the second round: an element type of IF, LOOP + type of WHILE, and
  * MODELS for limits on whole models. */
@@ -273,58 +273,55 @@ static void ask_control(const struct probe *p, uint64_t item, struct probe_answe
     a->control = yes >= CONTROL_ENOUGH;
 }
 
-/* How many of MODEL_SAMPLES graphs of n operations within the set are supported. */
-static uint32_t count_models(const struct probe *p, uint32_t n,
-                             const struct randgraph_weights *weights, struct worker_pool_link *l,
-                             struct probe_answer *a)
+/* The models of several operations that are asked about. */
+struct models_probe {
+    const struct probe *p;
+    struct randgraph_model_sample sample[MOST_MODELS];
+    uint32_t n, index, right; /* samples; index of the next; the last ones that are predicted */
+};
+
+/* Draws a model within the limits and asks about it. */
+static void ask_model(struct models_probe *m, const struct randgraph_model_limits *within,
+                      struct probe_answer *a)
 {
-    struct randgraph_options options = randgraph_default;
-    uint32_t asked = 0, yes = 0;
-    options.min_ops = options.max_ops = n;
-    options.max_dim = 4;
-    options.relaxed = options.control_flow = 0;
-    options.weights = weights;
-    options.support = p->set;
-    options.support_digest = randgraph_support_digest(p->set);
-    for (uint64_t i = 0; asked < MODEL_SAMPLES && i < 4 * MODEL_SAMPLES && a->kind == ANSWER_LIMITS;
-         i++) {
-        struct arena *arena = arena_new(0);
-        struct example e;
-        struct why why;
-        if (arena && randgraph_make(&options, 1, i, arena, &e, &why) == 0 &&
-            e.model.graph[0].n_operations == n) {
-            asked++;
-            yes += ask(p, &e, arena, a);
-        }
-        arena_free(arena);
-        worker_pool_keep_alive(l);
+    struct randgraph_model_sample *s = &m->sample[m->n];
+    struct arena *arena = arena_new(0);
+    struct randgraph_support *set = NULL;
+    struct example e;
+    struct why why;
+    if (arena &&
+        (!within ||
+         randgraph_support_new(m->p->level, m->p->limits, 0, 0, within, &set, &why) == 0) &&
+        randgraph_probe_model(set ? set : m->p->set, m->index, arena, &e, s->value, &why) == 0) {
+        s->supported = ask(m->p, &e, arena, a);
+        m->right++;
+        if (randgraph_model_is_within(&a->models, s) != s->supported)
+            m->right = 0;
+        m->n++;
     }
-    return yes;
+    m->index++;
+    randgraph_support_free(set);
+    arena_free(arena);
 }
 
-/* What a driver rejects of models whose operations it supports. */
+/* What a driver refuses of models whose operations it supports: until the limits predict enough
+ * answers. */
 static void ask_models(const struct probe *p, struct worker_pool_link *l, struct probe_answer *a)
 {
-    struct randgraph_weights plain = randgraph_weights_default, with;
-    uint32_t n = (uint32_t) randgraph_default.max_ops, yes;
-    plain.unknown_graph = plain.pool_graph = plain.extra_output = plain.all_outputs = 0;
-
-    yes = count_models(p, n, &plain, l, a);
-    if (!yes) {
-        while (!yes && --n)
-            yes = count_models(p, n, &plain, l, a);
-        a->models.operations = yes >= MODEL_ENOUGH ? n : 0;
+    static struct models_probe m;
+    memset(&m, 0, sizeof m);
+    m.p = p;
+    uint32_t enough = SURE_MODELS;
+    while (m.index < MOST_MODELS && m.right < enough && a->kind == ANSWER_LIMITS) {
+        struct randgraph_model_limits room;
+        const bool guided =
+            m.index >= FREE_MODELS && randgraph_guide_models(m.index, &a->models, &room);
+        ask_model(&m, guided ? &room : NULL, a);
+        if (m.right == 0)
+            randgraph_learn_models(m.sample, m.n, &a->models);
+        enough = SURE_MODELS + MORE_MODELS * randgraph_count_model_limits(&a->models);
+        worker_pool_keep_alive(l);
     }
-    const uint32_t size = n < MODEL_SHORT ? n : MODEL_SHORT;
-    if (!size || count_models(p, size, &plain, l, a) < MODEL_ENOUGH)
-        return;
-    with = plain;
-    with.pool_graph = 100;
-    a->models.no_pools = count_models(p, size, &with, l, a) <= MODEL_SAMPLES - MODEL_ENOUGH;
-    with = plain;
-    with.all_outputs = 100;
-    a->models.no_read_outputs =
-        size > 1 && count_models(p, size, &with, l, a) <= MODEL_SAMPLES - MODEL_ENOUGH;
 }
 
 static void ask_item(struct worker_pool_link *l, uint64_t item, uint32_t step, void *state,

@@ -141,7 +141,13 @@ static const struct {
     { "halcyon-support 1\nlevel 3\nIF TENSOR_FLOAT\n", "line 3: unknown operand type" },
     { "halcyon-support 1\nlevel 3\nmodels operations=0\n", "line 3: " },
     { "halcyon-support 1\nlevel 3\nmodels without=x\n", "line 3: models can be without pools" },
-    { "halcyon-support 1\nlevel 3\nmodels x\n", "line 3: expected operations=N" },
+    { "halcyon-support 1\nlevel 3\nmodels x\n", "line 3: expected MEASURE=N" },
+    { "halcyon-support 1\nlevel 3\nmodels colours=3\n",
+      "line 3: models have no measure 'colours'" },
+    { "halcyon-support 1\nlevel 3\nmodels outputs=0\n", "line 3: " },
+    { "halcyon-support 1\nlevel 3\nmodels without=outputs\n", "line 3: models can be without" },
+    { "halcyon-support 1\nlevel 3\nmodels pools=0\nRELU/0/0 TENSOR_FLOAT32\n",
+      "not as this version" },
     { "halcyon-support 1\nlevel 3\nmodels without=read-outputs,pools\nRELU/0/0 TENSOR_FLOAT32\n",
       "not as this version" },
 };
@@ -174,6 +180,98 @@ START_TEST(models_are_within_their_limits)
     }
     ck_assert_uint_eq(most, 6);
     randgraph_support_free(s);
+}
+END_TEST
+
+static uint32_t count_of_kind(const struct graph *g, int32_t code)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        n += g->operation[i].code == code;
+    return n;
+}
+
+/* Each measure of whole models, counted in the model itself; graphs are as deep as without. */
+START_TEST(graphs_are_within_each_measure)
+{
+    static const char rows[] = "ADD/0/0 TENSOR_FLOAT32,TENSOR_FLOAT32\n"
+                               "LOGISTIC/0/0 TENSOR_FLOAT32\n"
+                               "RELU/0/0 TENSOR_FLOAT32\n"
+                               "TANH/0/0 TENSOR_FLOAT32\n";
+    static const char *const measure[] = { "inputs=1",         "outputs=1", "operands=9",
+                                           "same-operation=2", "reads=1",   "parts=1" };
+    for (int m = 0; m < COUNT(measure); m++) {
+        struct randgraph_options o = randgraph_default;
+        struct randgraph_support *s = NULL;
+        uint32_t beyond = 0, operations = 0;
+        char text[500];
+        struct why w;
+        snprintf(text, sizeof text, "halcyon-support 1\nlevel 8\nmodels %s\n%s", measure[m], rows);
+        ck_assert_msg(randgraph_support_parse(text, &s, &w) == 0, "%s", w.text);
+        o.support = s;
+        o.support_digest = randgraph_support_digest(s);
+        for (uint64_t i = 0; i < 300; i++) {
+            struct arena *a = arena_new(0);
+            struct example e;
+            ck_assert_msg(randgraph_make(&o, 5, i, a, &e, &w) == 0, "%s", w.text);
+            const struct graph *g = &e.model.graph[0];
+            uint32_t same = 0, reads = 0, parts = 0;
+            for (uint32_t k = 0; k < g->n_operations; k++) {
+                const struct operation *op = &g->operation[k];
+                bool computed = false;
+                for (uint32_t j = 0; j < op->n_in; j++)
+                    computed |= g->operand[op->in[j]].life == LIFE_TEMPORARY ||
+                                g->operand[op->in[j]].life == LIFE_OUTPUT;
+                parts += !computed;
+                uint32_t n = count_of_kind(g, op->code);
+                same = n > same ? n : same;
+            }
+            for (uint32_t k = 0; k < g->n_operands; k++)
+                if (g->operand[k].life != LIFE_CONSTANT_COPY &&
+                    g->operand[k].life != LIFE_CONSTANT_REFERENCE &&
+                    g->operand[k].consumers > reads)
+                    reads = g->operand[k].consumers;
+            beyond += m == 0   ? g->n_inputs > 1
+                      : m == 1 ? g->n_outputs > 1
+                      : m == 2 ? g->n_operands > 9
+                      : m == 3 ? same > 2
+                      : m == 4 ? reads > 1
+                               : parts > 1;
+            operations += g->n_operations;
+            arena_free(a);
+        }
+        /* those with an operation that is drawn without regard to the set */
+        ck_assert_msg(beyond <= 300 * RANDGRAPH_EDGE_PERCENT / 100, "%s: %u", measure[m], beyond);
+        ck_assert_msg(operations >= 300 * (m == 2 ? 2 : 4), "%s: %u", measure[m], operations);
+        randgraph_support_free(s);
+    }
+}
+END_TEST
+
+/* A driver that takes models of one output, and at most three inputs. */
+START_TEST(limits_on_models_are_learned)
+{
+    struct randgraph_model_sample sample[64] = { 0 };
+    struct randgraph_model_limits l;
+    uint32_t state = 1;
+    for (int i = 0; i < COUNT(sample); i++) {
+        for (int m = 0; m < RANDGRAPH_MODEL_MEASURES; m++) {
+            state = state * 1103515245 + 12345;
+            sample[i].value[m] = 1 + (state >> 16) % 5;
+        }
+        sample[i].supported =
+            sample[i].value[MODEL_OUTPUTS] == 1 && sample[i].value[MODEL_INPUTS] <= 3;
+    }
+    randgraph_learn_models(sample, COUNT(sample), &l);
+    for (int m = 0; m < RANDGRAPH_MODEL_MEASURES; m++)
+        ck_assert_uint_eq(l.above[m], m == MODEL_OUTPUTS ? 2 : m == MODEL_INPUTS ? 4 : 0);
+    for (int i = 0; i < COUNT(sample); i++)
+        ck_assert(randgraph_model_is_within(&l, &sample[i]) == sample[i].supported);
+    /* two refusals may have other reasons */
+    for (int i = 0; i < COUNT(sample); i++)
+        sample[i].supported = i > 1;
+    randgraph_learn_models(sample, COUNT(sample), &l);
+    ck_assert_uint_eq(randgraph_count_model_limits(&l), 0);
 }
 END_TEST
 
@@ -218,6 +316,8 @@ Suite *support_suite(void)
     tcase_add_test(c, graphs_are_within_what_was_learned);
     tcase_add_test(c, a_text_stands_for_one_set);
     tcase_add_test(c, models_are_within_their_limits);
+    tcase_add_test(c, graphs_are_within_each_measure);
+    tcase_add_test(c, limits_on_models_are_learned);
     tcase_add_test(c, wrong_texts_are_rejected);
     tcase_add_test(c, a_name_needs_its_set);
     return make_suite("support", c, NULL);

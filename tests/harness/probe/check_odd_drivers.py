@@ -55,6 +55,40 @@ LIMITS = [
             if (m->main.operands[m->main.operations[k].inputs[i]].lifetime == HAL_SUBGRAPH_OUTPUT)
                 return false;
 """, 4.5),
+    ("one output", "    if (m->main.n_outputs > 1)\n        return false;\n", 4),
+    ("two outputs", "    if (m->main.n_outputs > 2)\n        return false;\n", 4),
+    ("one input and one output", "    if (m->main.n_inputs > 1 || m->main.n_outputs > 1)\n        return false;\n", 4),
+    ("at most 20 operands", "    if (m->main.n_operands > 20)\n        return false;\n", 1.5),
+    ("one operation of each kind", """
+    uint32_t same = 0;
+    for (uint32_t k = 0; k < m->main.n_operations; k++)
+        same += m->main.operations[k].type == op->type;
+    if (same > 1)
+        return false;
+""", 1.5),
+    ("each operation but the first reads a result", """
+    for (uint32_t k = 1; k < m->main.n_operations; k++) {
+        const struct view other = { m, &m->main.operations[k] };
+        bool any = false;
+        for (uint32_t i = 0; i < other.op->n_inputs; i++)
+            any |= in(&other, i)->lifetime == HAL_TEMPORARY_VARIABLE || in(&other, i)->lifetime == HAL_SUBGRAPH_OUTPUT;
+        if (!any)
+            return false;
+    }
+""", 4),
+    ("one type of quantised or floating-point tensors", """
+    int32_t type = 0;
+    for (uint32_t k = 0; k < m->main.n_operands; k++) {
+        const struct hal_operand *o = &m->main.operands[k];
+        if (o->scale == 0 && o->type != HAL_TYPE_TENSOR_FLOAT32 && o->n_channel_scales == 0)
+            continue;
+        if (o->type == HAL_TYPE_TENSOR_INT32)
+            continue;
+        if (type && type != o->type)
+            return false;
+        type = o->type;
+    }
+""", 4.5),
     ("an even number of output channels", """
     if (op->type == HAL_OP_CONV_2D && in(v, 1)->dims[0] % 2)
         return false;
