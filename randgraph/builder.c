@@ -25,61 +25,95 @@ int graph_value_allocate(struct builder *b, struct graph_value *k)
     return k->t.data ? 0 : -1;
 }
 
-/* Numbers as integers of the same order, and back; -0 is below +0.  Compilers vectorise minima of
- * integers, but not those of doubles. */
-static inline int64_t order_of(double x)
-{
-    int64_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits < 0 ? bits ^ INT64_MAX : bits;
-}
-
-static inline double number_of(int64_t order)
-{
-    double x;
-
-    order = order < 0 ? order ^ INT64_MAX : order;
-    memcpy(&x, &order, sizeof x);
-    return x;
-}
-
-/* Smallest and largest number, in their order; NaN of either sign is beyond infinity. */
+/* Smallest and largest stored element as numbers.  Elements are compared as they are stored: floats
+ * as integers, which have the same order once the bits of negative ones are inverted, NaN of either
+ * sign beyond infinity, and -0 below +0.  Compilers vectorise minima of integers, but not those of
+ * doubles. */
 struct extent {
-    int64_t lo, hi;
+    double lo, hi;
 };
 
-VECTOR_LOOP static void extend(struct extent *e, const double *x, size_t n)
-{
-    struct extent to = *e;
-
-    for (size_t i = 0; i < n; i++) {
-        int64_t v = order_of(x[i]);
-        to.lo = v < to.lo ? v : to.lo;
-        to.hi = v > to.hi ? v : to.hi;
+/* flip: the bits that are inverted in negative elements */
+#define EXTENT(id, type, largest, flip)                                                            \
+    static inline type order_##id(type bits)                                                       \
+    {                                                                                              \
+        return (type) (bits ^ (bits >> (8 * sizeof(type) - 1) & flip));                            \
+    }                                                                                              \
+    VECTOR_LOOP static void ends_##id(const type *from, size_t n, type *ret_lo, type *ret_hi)      \
+    {                                                                                              \
+        type lo = largest, hi = (type) ~largest;                                                   \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type v = order_##id(from[i]);                                                          \
+            lo = v < lo ? v : lo;                                                                  \
+            hi = v > hi ? v : hi;                                                                  \
+        }                                                                                          \
+        *ret_lo = order_##id(lo);                                                                  \
+        *ret_hi = order_##id(hi);                                                                  \
+    }                                                                                              \
+    static void extent_##id(const struct tensor *t, size_t n, struct extent *ret_extent)           \
+    {                                                                                              \
+        const struct codec *k = dtype_info[t->dtype].codec;                                        \
+        const double step = tensor_step(t, 0);                                                     \
+        type lo, hi;                                                                               \
+        ends_##id(t->data, n, &lo, &hi);                                                           \
+        k->widen(&lo, 1, t->zero, step, &ret_extent->lo);                                          \
+        k->widen(&hi, 1, t->zero, step, &ret_extent->hi);                                          \
     }
-    *e = to;
-}
 
-void graph_value_measure(struct graph_value *k)
+EXTENT(u8, uint8_t, UINT8_MAX, 0)
+EXTENT(s8, int8_t, INT8_MAX, 0)
+EXTENT(u16, uint16_t, UINT16_MAX, 0)
+EXTENT(s16, int16_t, INT16_MAX, 0)
+EXTENT(s32, int32_t, INT32_MAX, 0)
+EXTENT(f16, int16_t, INT16_MAX, INT16_MAX)
+EXTENT(f32, int32_t, INT32_MAX, INT32_MAX)
+#undef EXTENT
+
+/* Integers whose order is not that of their numbers (scales of channels), or of rare types. */
+static void extent_other(const struct tensor *t, size_t n, struct extent *ret_extent)
 {
-    const struct tensor *t = &k->t;
-    const size_t n = tensor_count(t);
-    struct extent e = { INT64_MAX, INT64_MIN };
+    struct extent e = { INFINITY, -INFINITY };
     double x[BLOCK];
 
     for (size_t at = 0; at < n; at += BLOCK) {
         size_t run = n - at < BLOCK ? n - at : BLOCK;
         tensor_widen_part(t, at, run, x);
-        extend(&e, x, run);
+        for (size_t i = 0; i < run; i++) {
+            e.lo = x[i] < e.lo ? x[i] : e.lo;
+            e.hi = x[i] > e.hi ? x[i] : e.hi;
+        }
     }
+    *ret_extent = e;
+}
+
+typedef void extent_function(const struct tensor *t, size_t n, struct extent *ret_extent);
+
+static extent_function *extent_of(const struct tensor *t)
+{
+    const struct codec *k = dtype_info[t->dtype].codec;
+    bool negative = k->min < 0;
+
+    if (t->channel_scale || k->size > 4 || k->size == 0)
+        return extent_other;
+    if (!k->integer)
+        return k->size == 2 ? extent_f16 : extent_f32;
+    if (k->size == 4)
+        return negative ? extent_s32 : extent_other;
+    if (k->size == 2)
+        return negative ? extent_s16 : extent_u16;
+    return negative ? extent_s8 : extent_u8;
+}
+
+void graph_value_measure(struct graph_value *k)
+{
+    const size_t n = tensor_count(&k->t);
+    struct extent e = { 0, 0 };
+
+    if (n)
+        extent_of (&k->t)(&k->t, n, &e);
     k->measured = true;
-    k->lo = n ? number_of(e.lo) : 0;
-    k->hi = n ? number_of(e.hi) : 0;
-    if (n && (e.hi > order_of((double) INFINITY) || e.lo < order_of((double) -INFINITY))) {
-        k->lo = -INFINITY;
-        k->hi = INFINITY;
-    }
+    k->lo = isnan(e.lo) || isnan(e.hi) ? -INFINITY : e.lo;
+    k->hi = isnan(e.lo) || isnan(e.hi) ? INFINITY : e.hi;
 }
 
 double graph_value_least(const struct graph_value *k)

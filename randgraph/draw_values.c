@@ -347,6 +347,34 @@ static void store_code(int32_t code, uint8_t *to, const struct codec *k)
         memcpy(to, &wide, sizeof wide);
 }
 
+/* What changes random codes into those of an operand. */
+struct coding {
+    const struct tensor *t;
+    const struct codec *k;
+    unsigned needs;
+    bool mirrored, symmetric; /* most extremes at the other end; no -128 */
+};
+
+/* Inlined for each class. */
+static inline __attribute__((always_inline)) void
+change_codes(const struct coding *f, enum value_class class, struct stream *s, size_t n)
+{
+    const struct codec *k = f->k;
+    const int32_t ends = (int32_t) (k->min + k->max);
+    uint8_t *at = f->t->data;
+
+    for (size_t i = 0; i < n; i++, at += k->size) {
+        int32_t code = load_code(at, k);
+        if (class != UNIFORM)
+            code = code_of_class(class, code, (uint32_t) (stream_next(s) >> 33), f->t, k);
+        if ((class == LARGE || class == SHIFTED) && f->mirrored)
+            code = ends - code;
+        if (f->symmetric && code == -128)
+            code = -127;
+        store_code(f->needs ? apply_code_needs(f->needs, code, f->t->zero, k) : code, at, k);
+    }
+}
+
 static void fill_codes(struct builder *b, const struct op *op, const struct role *r,
                        struct tensor *t)
 {
@@ -367,19 +395,20 @@ static void fill_codes(struct builder *b, const struct op *op, const struct role
     for (uint64_t bits = filled < bytes ? stream_next(&s) : 0; filled < bytes; bits >>= 8)
         to[filled++] = (uint8_t) bits;
     bool symmetric = t->dtype == DT_PC8 || t->dtype == DT_Q8S; /* do not use -128 */
-    int32_t ends = (int32_t) (k->min + k->max);
     bool plain = class == UNIFORM || class == WIDE;
     if (plain && !symmetric && (!r->needs || k->size > 1))
         return;
-    for (size_t i = 0; i < n; i++) {
-        int32_t code = load_code(to + i * k->size, k);
-        if (!plain)
-            code = code_of_class(class, code, (uint32_t) (stream_next(&s) >> 33), t, k);
-        if (mirrored && (class == LARGE || class == SHIFTED))
-            code = ends - code;
-        if (symmetric && code == -128)
-            code = -127;
-        store_code(apply_code_needs(r->needs, code, t->zero, k), to + i * k->size, k);
+    const struct coding f = { t, k, r->needs, mirrored, symmetric };
+    switch (class) {
+    case UNIFORM:
+    case WIDE: change_codes(&f, UNIFORM, &s, n); break;
+    case WHOLE:
+    case TIES: change_codes(&f, WHOLE, &s, n); break;
+    case SPARSE: change_codes(&f, SPARSE, &s, n); break;
+    case SPECIAL: change_codes(&f, SPECIAL, &s, n); break;
+    case LARGE: change_codes(&f, LARGE, &s, n); break;
+    case SHIFTED: change_codes(&f, SHIFTED, &s, n); break;
+    case N_CLASSES: break;
     }
 }
 

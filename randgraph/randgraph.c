@@ -27,9 +27,8 @@ enum { TRIES_TYPES = 16, TRIES_FIRST = 64 };
 static bool can_begin(const struct builder *b, const struct op_list *list, const struct op *only)
 {
     for (uint32_t i = 0; i < list->n; i++)
-        for (uint32_t k = 0; k < list->op[i].n; k++)
-            if (list->op[i].row[k].level <= b->options->max_level &&
-                (!only || list->op[i].op == only))
+        for (uint32_t k = 0; k < list->op[i].n && (!only || list->op[i].op == only); k++)
+            if (list->op[i].row[k].level <= b->options->max_level)
                 return true;
     return false;
 }

@@ -40,12 +40,8 @@ static uint64_t take_bytes(struct rng *r, int n)
     return x;
 }
 
-uint64_t rng_next(struct rng *r)
+static inline uint64_t next_of_state(uint64_t *s)
 {
-    uint64_t *s = r->state;
-
-    if (r->bytes)
-        return take_bytes(r, 8);
     uint64_t result = rotate(s[0] + s[3], 23) + s[0], t = s[1] << 17;
     s[2] ^= s[0];
     s[3] ^= s[1];
@@ -56,14 +52,19 @@ uint64_t rng_next(struct rng *r)
     return result;
 }
 
+uint64_t rng_next(struct rng *r)
+{
+    return r->bytes ? take_bytes(r, 8) : next_of_state(r->state);
+}
+
 uint32_t rng_below(struct rng *r, uint32_t n)
 {
     if (r->bytes) /* as few bytes per choice as possible: a mutation stays local */
         return (uint32_t) (take_bytes(r, n <= 1 ? 0 : n <= 256 ? 1 : n <= 65536 ? 2 : 4) % n);
-    uint64_t m = (rng_next(r) >> 32) * n;
+    uint64_t m = (next_of_state(r->state) >> 32) * n;
     if ((uint32_t) m < n)
         for (uint32_t least = -n % n; (uint32_t) m < least;)
-            m = (rng_next(r) >> 32) * n;
+            m = (next_of_state(r->state) >> 32) * n;
     return (uint32_t) (m >> 32);
 }
 

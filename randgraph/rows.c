@@ -40,7 +40,7 @@ static uint32_t *first_id; /* by index in op_table */
 
 static int index_of(const struct op *op)
 {
-    int i = 0;
+    int i = op->code >= 0 && op->code < op_table_n && op_table[op->code] == op ? op->code : 0;
 
     while (op_table[i] != op)
         i++;

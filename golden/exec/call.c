@@ -143,18 +143,23 @@ static inline double power_of(double x)
  * but no rounding mode: it may be truncated, by less than an ulp; what fp16 represents is stored
  * exactly.  Subnormals may be flushed to zero, and values above the largest fp16 number may become
  * infinite. */
-static double storage_error(double x, double carried)
+static inline double storage_error(double x, double carried)
 {
-    double a = fabs(x), most = a + carried;
+    double a = fabs(x), most = a + carried, ulp = 2 * unit_f16 * power_of(most);
+    double flushed = a - carried < tiny_f16 ? tiny_f16 : 0;
+    double error = carried > 0 ? ulp : a - floor(a / ulp) * ulp;
 
-    if (!(a < INFINITY))
-        return 0;
-    if (!(most <= largest_f16))
-        return INFINITY;
-    if (most < tiny_f16)
-        return most;
-    double ulp = 2 * unit_f16 * power_of(most), flushed = a - carried < tiny_f16 ? tiny_f16 : 0;
-    return fmax(flushed, carried > 0 ? ulp : a - floor(a / ulp) * ulp);
+    error = flushed > error ? flushed : error;
+    error = most < tiny_f16 ? most : error;
+    error = most <= largest_f16 ? error : INFINITY;
+    return a < INFINITY ? error : 0;
+}
+
+VECTOR_LOOP static void add_storage_errors(size_t n, const double *restrict x,
+                                           double *restrict error)
+{
+    for (size_t i = 0; i < n; i++)
+        error[i] += storage_error(x[i], error[i]);
 }
 
 /* Whether a float operand has, among n elements from `at` on, one whose treatment NNAPI leaves
@@ -256,8 +261,8 @@ static void element_errors(const struct value *v, const struct evaluation *e, si
         integer_errors(&range, codec->size < sizeof(int32_t), n, x, real, bound, error);
     else
         float_errors(n, x, real, bound, error);
-    for (size_t i = 0; e->relaxed && t->dtype == DT_F32 && i < n; i++)
-        error[i] += storage_error(x[i], error[i]);
+    if (e->relaxed && t->dtype == DT_F32)
+        add_storage_errors(n, x, error);
 }
 
 static bool moves(const struct call *c)
@@ -509,8 +514,9 @@ static int compute_bounds(struct call *c, const struct evaluation *e, struct why
 
     for (uint32_t i = 0; i < c->n_out; i++) {
         size_t n = tensor_count(c->out[i]);
+        double *error = c->ey[i];
         for (size_t k = 0; k < n; k++)
-            c->ey[i][k] = start;
+            error[k] = start;
     }
     TRY(replace_open_inputs(c, e, w));
     return c->op->bound ? c->op->bound(c, w) : 0;

@@ -24,6 +24,8 @@ struct matmul_span matmul_axis_span(const struct matmul_axis *a, size_t first)
 {
     struct matmul_span s = { .o0 = first };
     size_t t0, t1, low = first, high = a->out;
+    if (a->kernel == 1 && a->pad == 0 && (high - 1) * a->stride < a->in) /* always inside */
+        return (struct matmul_span){ .o0 = first, .o1 = high, .t1 = 1 };
     inside(a, first, &s.t0, &s.t1);
     inside(a, high - 1, &t0, &t1);
     if (t0 == s.t0 && t1 == s.t1) /* as without padding */
@@ -85,7 +87,8 @@ bool matmul_walk_next(struct matmul_walk *w, struct matmul_rows *ret_rows)
 {
     if (!w->left)
         return false;
-    size_t tiles = (w->left - 1) / TILE + 1, count = (w->left - 1) / tiles + 1;
+    size_t tiles = (w->left - 1) / TILE + 1;
+    size_t count = tiles == 1 ? w->left : (w->left - 1) / tiles + 1;
     const bool taps = w->y->t0 != w->y->t1 && w->x->t0 != w->x->t1;
     const size_t in_pixel = w->xa->stride * w->in_pixel;
     const size_t in_line = w->ya->stride * w->xa->in * w->in_pixel;

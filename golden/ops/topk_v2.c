@@ -108,39 +108,47 @@ struct bounded_row {
     const double *x, *ex;
     struct element *lo, *hi;
     size_t n;
+    size_t larger; /* elements of hi that are certainly larger than the rank looked at */
 };
 
 static struct element least_of(const struct bounded_row *row, size_t index)
 {
-    return (struct element){ row->x[index] - (row->ex ? row->ex[index] : 0), index };
+    return (struct element){ row->x[index] - row->ex[index], index };
 }
 
 static void bound_elements(struct bounded_row *row)
 {
     for (size_t i = 0; i < row->n; i++) {
         row->lo[i] = least_of(row, i);
-        row->hi[i] = (struct element){ row->x[i] + (row->ex ? row->ex[i] : 0), i };
+        row->hi[i] = (struct element){ row->x[i] + row->ex[i], i };
     }
     qsort(row->lo, row->n, sizeof *row->lo, by_size);
-    if (row->ex)
-        qsort(row->hi, row->n, sizeof *row->hi, by_size);
-    else
-        memcpy(row->hi, row->lo, row->n * sizeof *row->hi);
+    qsort(row->hi, row->n, sizeof *row->hi, by_size);
+}
+
+/* Whether even the least value of element i of hi comes before rank j, and so before all after it.
+ */
+static bool is_larger(const struct bounded_row *row, size_t i, size_t j)
+{
+    struct element least = least_of(row, row->hi[i].index);
+
+    return by_size(&least, &row->hi[j]) < 0;
 }
 
 /* The elements that may have rank j: at most as many others are certainly larger, and at least as
  * many may be.  Returns their number, *ret_far the largest distance of their indexes from y, and
- * the indexes unless ret_index is NULL. */
-static size_t candidates(const struct bounded_row *row, size_t j, double y, double *ret_far,
+ * the indexes unless ret_index is NULL.  Called for increasing ranks. */
+static size_t candidates(struct bounded_row *row, size_t j, double y, double *ret_far,
                          double *ret_index)
 {
     size_t n = 0;
 
     *ret_far = 0;
-    for (size_t i = 0; i < row->n && by_size(&row->hi[i], &row->lo[j]) <= 0; i++) {
+    while (row->larger < row->n && is_larger(row, row->larger, j))
+        row->larger++;
+    for (size_t i = row->larger; i < row->n && by_size(&row->hi[i], &row->lo[j]) <= 0; i++) {
         size_t index = row->hi[i].index;
-        struct element least = least_of(row, index);
-        if (by_size(&least, &row->hi[j]) < 0)
+        if (is_larger(row, i, j))
             continue;
         *ret_far = fmax(*ret_far, fabs((double) index - y));
         if (ret_index)
@@ -158,23 +166,27 @@ enum { MOST_CHOICES = 1 << 24 };
 static void bound_row(const struct call *c, struct bounded_row *row, size_t r, size_t k,
                       struct choices *choices)
 {
-    const bool any = is_open(row->ex, row->n);
+    const bool any = is_open(row->ex, row->n), one = any || !row->ex;
+    const size_t *first = choices->first + r * k;
 
-    if (!any)
+    if (choices->value && first[k] - first[0] == k) { /* one choice each */
+        for (size_t j = 0; j < k; j++)
+            choices->value[first[j]] = c->y[INDICES][r * k + j];
+        return;
+    }
+    if (!one)
         bound_elements(row);
     for (size_t j = 0; j < k; j++) {
-        size_t at = r * k + j;
-        double *to = choices->value ? choices->value + choices->first[at] : NULL;
-        size_t n = any ? 1 : candidates(row, j, c->y[INDICES][at], &c->ey[INDICES][at], to);
-        if (any && to)
-            *to = c->y[INDICES][at];
+        size_t at = r * k + j, n = 1;
+        double index = c->y[INDICES][at];
+        double *to = choices->value ? choices->value + first[j] : NULL;
+        c->ey[VALUES][at] = c->ey[INDICES][at] = any ? INFINITY : 0;
+        if (!one) {
+            n = candidates(row, j, index, &c->ey[INDICES][at], to);
+            c->ey[VALUES][at] = bound_interval(c->y[VALUES][at], row->lo[j].x, row->hi[j].x);
+        }
         if (!to)
             choices->first[at + 1] = choices->first[at] + n;
-        if (any)
-            c->ey[VALUES][at] = c->ey[INDICES][at] = INFINITY;
-        else
-            c->ey[VALUES][at] =
-                row->ex ? bound_interval(c->y[VALUES][at], row->lo[j].x, row->hi[j].x) : 0;
     }
 }
 
@@ -184,8 +196,9 @@ static void bound_rows(const struct call *c, size_t rows, size_t k, struct eleme
     size_t n = row_length(c);
 
     for (size_t r = 0; r < rows; r++) {
-        struct bounded_row row = { c->x[INPUT] + r * n, c->ex[INPUT] ? c->ex[INPUT] + r * n : NULL,
-                                   ends, ends + n, n };
+        struct bounded_row row = {
+            c->x[INPUT] + r * n, c->ex[INPUT] ? c->ex[INPUT] + r * n : NULL, ends, ends + n, n, 0
+        };
         bound_row(c, &row, r, k, choices);
     }
 }

@@ -26,12 +26,22 @@ struct ball_array cell_operand(const struct cell *k, int role)
     return (struct ball_array){ k->c->x[at], k->unit > 0 ? k->c->ex[at] : NULL };
 }
 
+/* Only floats overflow. */
+static bool may_overflow(const struct cell *k)
+{
+    return k->unit > 0 && k->c->arg[0]->scale == 0;
+}
+
 /* Whether a float result at x may have overflowed.  The error bounds of long recurrences are much
  * wider than real errors, so a value is taken to overflow only beyond half of the range. */
+static bool is_beyond(struct ball x, double unit)
+{
+    return x.e == INFINITY || bound_overflows(2 * x.x, DBL_MIN, unit);
+}
+
 static bool overflows(const struct cell *k, struct ball x)
 {
-    return k->unit > 0 && k->c->arg[0]->scale == 0 &&
-           (x.e == INFINITY || bound_overflows(2 * x.x, DBL_MIN, k->unit));
+    return may_overflow(k) && is_beyond(x, k->unit);
 }
 
 struct ball cell_check_overflow(const struct cell *k, struct ball x, struct ball y)
@@ -226,6 +236,8 @@ static void check_partial_sums(const struct cell *k, const struct cell_rows *fro
     for (size_t i = 0; i < from->n && weights > 0; i++) {
         const double *row = from->at.x + i * from->stride;
         double most = largest_of(row, m->k) * weights * (double) m->k;
+        if (largest_of(to->at.x + i * to->stride, m->n) + most <= largest)
+            continue;
         for (size_t j = 0; j < m->n; j++) {
             double sum = fabs(to->at.x[i * to->stride + j]);
             if (sum + most <= largest)
@@ -351,8 +363,8 @@ void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t,
         ball_put(&sum, i, ball_sum(x, ball_at(&g->bias, i), u));
     }
     activation_of_cells(&sum, g->units, activation, u, to);
-    for (size_t i = 0; u > 0 && i < g->units; i++)
-        if (overflows(k, ball_at(&sum, i)))
+    for (size_t i = 0, n = may_overflow(k) ? g->units : 0; i < n; i++)
+        if (is_beyond(ball_at(&sum, i), u))
             to->e[i] = INFINITY;
 }
 
