@@ -154,8 +154,7 @@ static struct graph_value *find_empty(struct draft *d, uint32_t at)
     return NULL;
 }
 
-/* Whether the limits on calls of this row, if any, allow a value of the trait. */
-static bool may_be(const struct draft *d, int trait, uint32_t value)
+bool draft_may_be(const struct draft *d, int trait, uint32_t value)
 {
     return !d->limits || (d->limits->allowed[trait] >> value & 1);
 }
@@ -165,9 +164,9 @@ static enum lifetime draw_lifetime(struct draft *d, const struct role *r)
     struct builder *b = d->b;
     int state = TRAIT_STATE + (int) (r - d->op->in);
 
-    if (!may_be(d, state, STATE_VARIABLE))
+    if (!draft_may_be(d, state, STATE_VARIABLE))
         return LIFE_CONSTANT_COPY;
-    if (b->depth == 0 && !may_be(d, state, STATE_CONSTANT))
+    if (b->depth == 0 && !draft_may_be(d, state, STATE_CONSTANT))
         return LIFE_INPUT;
     if (b->depth > 0 || dtype_info[role_type(r, d->typing)].quant == QUANT_CHANNEL ||
         model_room(b, d, MODEL_INPUTS) == 0)
@@ -229,7 +228,7 @@ static int draw_tensor(struct draft *d, uint32_t at)
     struct graph_value *k = NULL;
     struct shape shape, outside;
     bool reuse = rng_percent(b->rng, b->weights->reuse) &&
-                 may_be(d, TRAIT_STATE + d->role[at], STATE_VARIABLE);
+                 draft_may_be(d, TRAIT_STATE + d->role[at], STATE_VARIABLE);
 
     if (reuse && r->draw != DRAW_SHAPE && (k = find_live(d, at, NULL)))
         return use_existing(d, at, k);
@@ -255,7 +254,7 @@ static int draw_scalar(struct draft *d, uint32_t at)
     TRY(scalar_draw(d, at));
     for (int i = 0; d->limits && !r->dims && i < TRIES_SCALAR; i++) {
         uint8_t value = trait_of_scalar(d->in[at]);
-        if (value == NO_TRAIT || may_be(d, trait, value))
+        if (value == NO_TRAIT || draft_may_be(d, trait, value))
             break;
         TRY(scalar_draw(d, at));
     }
@@ -354,9 +353,9 @@ static bool draw_nchw(const struct draft *d)
 {
     int trait = TRAIT_VALUE + d->op->layout - 1;
 
-    if (!may_be(d, trait, VALUE_OFFSET + 1))
+    if (!draft_may_be(d, trait, VALUE_OFFSET + 1))
         return false;
-    return rng_percent(d->b->rng, d->b->weights->nchw) || !may_be(d, trait, VALUE_OFFSET);
+    return rng_percent(d->b->rng, d->b->weights->nchw) || !draft_may_be(d, trait, VALUE_OFFSET);
 }
 
 /* Whether the call may read any integers.  Results beyond 16 bits are not read by others. */
@@ -413,5 +412,14 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
         return 0;
     uint8_t trait[RANDGRAPH_TRAITS];
     traits_of(d, trait);
+    if (!b->traits) /* it is chosen from the values of the result */
+        trait[TRAIT_OUT_ZERO] = NO_TRAIT;
     return support_allows(d->limits, trait) ? 0 : -1;
+}
+
+bool draft_result_allowed(const struct draft *d)
+{
+    uint8_t zero = trait_of_zero(d->result[0]);
+
+    return zero == NO_TRAIT || draft_may_be(d, TRAIT_OUT_ZERO, zero);
 }

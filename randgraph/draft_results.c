@@ -145,6 +145,8 @@ int draft_compute(struct draft *d, const struct tensor *like)
     /* the feature level may depend on the new scales */
     if (rc < 0 || (d->b->options->max_level < L8 && draft_bind(d) < 0))
         return -1;
+    if (!draft_result_allowed(d))
+        return -1;
     return degenerate(d) && !d->b->lenient ? -1 : 0;
 }
 

@@ -151,11 +151,13 @@ int randgraph_check_from(const struct randgraph_options *options, const struct e
  * have one operation that is drawn without regard to the set; all other operations are in it.  It
  * is never changed once it is complete, and may then be used by several threads. */
 
-enum { RANDGRAPH_TRAITS = 16 + 2 * MAX_ROLES, RANDGRAPH_EDGE_PERCENT = 5 };
+enum { RANDGRAPH_TRAITS = 18 + 2 * MAX_ROLES, RANDGRAPH_EDGE_PERCENT = 5 };
 /* Calls that are drawn for a probe row: none of the first RANDGRAPH_FIRST_SAMPLES is supported: no
  * more; the limits learned so far predict the answers to the last RANDGRAPH_SURE_SAMPLES and two
  * for each limit: no more; at most RANDGRAPH_SAMPLES. */
 enum { RANDGRAPH_FIRST_SAMPLES = 16, RANDGRAPH_SURE_SAMPLES = 20, RANDGRAPH_SAMPLES = 192 };
+/* Large calls that can be drawn besides; those after them have the longest sides. */
+enum { RANDGRAPH_LARGE = 32 };
 
 /* A call of a probe row, and whether the driver supports it. */
 struct randgraph_sample {
@@ -199,10 +201,11 @@ int randgraph_probe(uint32_t row, uint32_t index, int max_level,
 bool randgraph_guide(uint32_t row, uint32_t index, const struct randgraph_limits *learned,
                      struct randgraph_limits *ret_within);
 uint32_t randgraph_count_limits(const struct randgraph_limits *limits);
-/* Whether sizes are limited; and how large the largest operand of a sample is, on the scale of the
- * limits. */
-bool randgraph_limits_size(const struct randgraph_limits *limits);
-uint32_t randgraph_sample_size(const struct randgraph_sample *s);
+/* Whether sizes, or sides, are limited; and how large the largest operand of a sample is, or how
+ * long its longest side, on the scale of the limits. */
+enum randgraph_extent { EXTENT_SIZE, EXTENT_SIDE };
+bool randgraph_limits_extent(const struct randgraph_limits *limits, enum randgraph_extent e);
+uint32_t randgraph_sample_extent(const struct randgraph_sample *s, enum randgraph_extent e);
 /* Changes an example of randgraph_probe() to the variant.  False: it has none. */
 bool randgraph_probe_variant(struct example *e, enum randgraph_variant variant);
 /* Notes that the driver rejects a variant.  A constant first tensor becomes a limit on its role. */

@@ -33,6 +33,7 @@ bool rng_percent(struct rng *r, uint32_t percent);
 /* The same with another stream for each salt, without advancing the generator: graphs in which a
  * rare choice is not made stay what they are without that choice. */
 bool rng_percent_aside(const struct rng *r, uint64_t salt, uint32_t percent);
+uint32_t rng_below_aside(const struct rng *r, uint64_t salt, uint32_t n);
 /* An index below n, with a probability proportional to its weight; 0 if all weights are 0. */
 uint32_t draw_weighted(struct rng *r, const uint32_t *weight, uint32_t n);
 
@@ -245,7 +246,7 @@ bool scale_is_free(const struct role *r, enum dtype type);
 bool scale_allowed(const struct draft *d, const struct role *r, const struct tensor *like);
 /* A preliminary scale, until the result's values are computed. */
 void scale_preliminary(const struct draft *d, const struct role *r, struct tensor *t);
-/* A scale for values in lo..hi. */
+/* A scale for values in lo..hi, and a zero point within the limits on the call. */
 void scale_result(const struct draft *d, const struct role *r, double lo, double hi,
                   struct tensor *t);
 
@@ -273,6 +274,10 @@ bool may_be_empty(const struct draft *d);
 /* Draws a call by the row.  primary: the value for row->role; NULL: that is drawn too. */
 int draft_call(struct builder *b, const struct row *row, struct graph_value *primary,
                struct draft *d);
+/* Whether the limits on calls of the row, if any, allow a value of the trait. */
+bool draft_may_be(const struct draft *d, int trait, uint32_t value);
+/* Whether the first result, which has been computed, is within the limits. */
+bool draft_result_allowed(const struct draft *d);
 /* Sets operand `at`, also in d->call, which record draw functions read: images there are NHWC. */
 void draft_set(struct draft *d, uint32_t at, struct graph_value *k);
 /* Checks with op_bind() that the call is legal and within the feature level and size allowed. */
@@ -298,11 +303,16 @@ enum trait {
     TRAIT_CHANNELS, /* as TRAIT_ALIGN, of the channels of an image in either layout */
     TRAIT_OUT_CHANNELS,                   /* the same of the first result */
     TRAIT_IN_SIZE,                        /* as TRAIT_SIZE, of what is read */
+    TRAIT_ZEROS,                          /* whether another tensor that is read has a zero point
+                                             that is not in the middle of its type's range */
+    TRAIT_OUT_ZERO,                       /* as TRAIT_ZERO, of the first result */
     TRAIT_STATE,                          /* from here on one per role: see STATE_... */
     TRAIT_VALUE = TRAIT_STATE + MAX_ROLES /* ... value of a scalar constant + VALUE_OFFSET */
 };
 enum { STATE_VARIABLE, STATE_CONSTANT, STATE_MIXED, STATE_NO_VALUE, STATE_LEFT_OFF };
 enum { VALUE_OFFSET = 8, MOST_TRAIT = 63 };
+enum { ZERO_IS_0, ZERO_IS_128, ZERO_IS_OTHER };
+uint8_t trait_of_zero(const struct tensor *t);
 /* Of a whole number or BOOL that is constant; else NO_TRAIT. */
 uint8_t trait_of_scalar(const struct graph_value *k);
 /* Whether the values of a trait are ordered, so that limits on it are. */

@@ -78,14 +78,28 @@ bool rng_percent(struct rng *r, uint32_t percent)
     return percent && rng_below(r, 100) < percent;
 }
 
-bool rng_percent_aside(const struct rng *r, uint64_t salt, uint32_t percent)
+static struct rng rng_aside(const struct rng *r, uint64_t salt)
 {
     struct rng aside = *r;
     struct stream salted = { salt };
 
     aside.state[0] ^= stream_next(&salted);
     rng_next(&aside);
+    return aside;
+}
+
+bool rng_percent_aside(const struct rng *r, uint64_t salt, uint32_t percent)
+{
+    struct rng aside = rng_aside(r, salt);
+
     return rng_percent(&aside, percent);
+}
+
+uint32_t rng_below_aside(const struct rng *r, uint64_t salt, uint32_t n)
+{
+    struct rng aside = rng_aside(r, salt);
+
+    return rng_below(&aside, n);
 }
 
 uint32_t draw_weighted(struct rng *r, const uint32_t *weight, uint32_t n)

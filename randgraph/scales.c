@@ -5,7 +5,7 @@
 #include "randgraph/randgraph_internal.h"
 
 enum { SCALE_STEPS = 4096, ADVERSARIAL_PERCENT = 40 };
-enum { EQUAL_OPERAND = 11, EQUAL_ZERO, EQUAL_RESULT }; /* choices aside */
+enum { EQUAL_OPERAND = 11, EQUAL_ZERO, EQUAL_RESULT, PROBE_ZERO, PROBE_CODE }; /* choices aside */
 
 /* A scale with which `codes` steps span between one and two times `span`; rarely a round number. */
 static float draw_scale(struct builder *b, double span, double codes)
@@ -179,6 +179,18 @@ bool scale_is_free(const struct role *r, enum dtype type)
     return (quant == QUANT_AFFINE || quant == QUANT_SYMM) && !fixed;
 }
 
+/* Of a probe's result, whose values are not computed. */
+static int32_t any_zero(const struct draft *d, enum dtype type)
+{
+    int32_t least = (int32_t) dtype_info[type].codec->min;
+
+    switch (rng_below_aside(d->b->rng, PROBE_ZERO, 4)) {
+    case 0: return least;
+    case 1: return least + 1 + (int32_t) rng_below_aside(d->b->rng, PROBE_CODE, 100);
+    default: return middle(type);
+    }
+}
+
 void scale_preliminary(const struct draft *d, const struct role *r, struct tensor *t)
 {
     const struct dtype_info *info = &dtype_info[t->dtype];
@@ -188,6 +200,8 @@ void scale_preliminary(const struct draft *d, const struct role *r, struct tenso
     if (scale_is_free(r, t->dtype)) {
         t->scale = (float) (4 / codes_of(t->dtype) + 2 * over_product(d));
         t->zero = info->quant == QUANT_AFFINE ? middle(t->dtype) : 0;
+        if (d->b->traits && info->quant == QUANT_AFFINE)
+            t->zero = any_zero(d, t->dtype);
     } else if ((r->q == Q_SAME && d->arg[0]) || (r->q == Q_LIKE && d->call.in[r->qlike])) {
         const struct tensor *like = r->q == Q_SAME ? d->arg[0] : d->call.in[r->qlike];
         t->scale = like->scale;
@@ -242,6 +256,29 @@ static double scale_of_first(const struct draft *d, enum dtype type, double scal
     return equal > scale / 2 && equal < scale * 4 ? equal : scale;
 }
 
+static bool may_have_zero(const struct draft *d, const struct tensor *t)
+{
+    return draft_may_be(d, TRAIT_OUT_ZERO, trait_of_zero(t));
+}
+
+/* Covers lo..hi as far as a zero point can that the limits on the call allow: the middle, the end
+ * of the range, or any other. */
+static void move_zero(const struct draft *d, double lo, double hi, struct tensor *t)
+{
+    const struct codec *k = dtype_info[t->dtype].codec;
+    const int32_t zero[] = { middle(t->dtype), (int32_t) k->min, middle(t->dtype) + 1 };
+
+    for (int i = 0; i < COUNT(zero); i++) {
+        t->zero = zero[i];
+        if (!may_have_zero(d, t))
+            continue;
+        double below = zero[i] - k->min, above = k->max - zero[i];
+        double scale = fmax(below > 0 ? -lo / below : 0, hi / above);
+        t->scale = fmaxf(t->scale, (float) scale);
+        return;
+    }
+}
+
 /* Covers lo..hi and zero with a margin; sometimes several times as much, sometimes about half, so
  * that the largest values saturate. */
 void scale_result(const struct draft *d, const struct role *r, double lo, double hi,
@@ -278,4 +315,6 @@ void scale_result(const struct draft *d, const struct role *r, double lo, double
     if (info->quant == QUANT_AFFINE)
         t->zero = (int32_t) clamp(info->codec->min + floor(-lo / scale + 0.5), info->codec->min,
                                   info->codec->max);
+    if (info->quant == QUANT_AFFINE && !may_have_zero(d, t))
+        move_zero(d, lo, hi, t);
 }

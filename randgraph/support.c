@@ -56,6 +56,7 @@ int randgraph_probe(uint32_t row, uint32_t index, int max_level,
                     struct example *ret_example, uint8_t ret_trait[RANDGRAPH_TRAITS], struct why *w)
 {
     static const uint32_t side[] = { 4, 10, 6, 16, 3 }, large_side[] = { 12, 20, 28, 16 };
+    const bool longest = index >= RANDGRAPH_SAMPLES + RANDGRAPH_LARGE;
     struct randgraph_weights weights = probe_weights(index);
     struct randgraph_options o = randgraph_default;
     struct builder b;
@@ -63,6 +64,7 @@ int randgraph_probe(uint32_t row, uint32_t index, int max_level,
 
     o.max_level = max_level;
     o.max_dim = index < RANDGRAPH_SAMPLES ? side[index % COUNT(side)]
+                : longest                 ? randgraph_default.max_dim
                                           : large_side[index % COUNT(large_side)];
     o.weights = &weights;
     rng_seed(&r, row, index);
@@ -109,14 +111,19 @@ uint32_t randgraph_count_limits(const struct randgraph_limits *limits)
     return n;
 }
 
-bool randgraph_limits_size(const struct randgraph_limits *limits)
+static int trait_of_extent(enum randgraph_extent e)
 {
-    return limits->allowed[TRAIT_SIZE] != UINT64_MAX;
+    return e == EXTENT_SIZE ? TRAIT_SIZE : TRAIT_SIDE;
 }
 
-uint32_t randgraph_sample_size(const struct randgraph_sample *s)
+bool randgraph_limits_extent(const struct randgraph_limits *limits, enum randgraph_extent e)
 {
-    return s->trait[TRAIT_SIZE];
+    return limits->allowed[trait_of_extent(e)] != UINT64_MAX;
+}
+
+uint32_t randgraph_sample_extent(const struct randgraph_sample *s, enum randgraph_extent e)
+{
+    return s->trait[trait_of_extent(e)];
 }
 
 bool randgraph_guide(uint32_t row, uint32_t index, const struct randgraph_limits *learned,
@@ -282,15 +289,21 @@ static void limit(struct learning *l, int t)
     l->allowed[t] &= range;
 }
 
-/* Number of traits that can be why the sample is rejected; limits them if there are at most so
- * many.
- */
-static int limit_reasons(struct learning *l, const struct randgraph_sample *s, int most)
+/* Drivers limit zero points less often than the rest: only where that does not explain it. */
+static bool is_rare_reason(int t)
+{
+    return t == TRAIT_ZEROS || t == TRAIT_OUT_ZERO;
+}
+
+/* Number of traits that can be why the sample is rejected, rare ones among them or not; limits them
+ * if there are at most so many. */
+static int limit_reasons(struct learning *l, const struct randgraph_sample *s, bool rare, int most)
 {
     int reason[RANDGRAPH_TRAITS], n = 0;
 
     for (int t = 0; t < RANDGRAPH_TRAITS; t++)
-        if (s->trait[t] != NO_TRAIT && !has_bit(seen_range(l, t), s->trait[t]))
+        if (s->trait[t] != NO_TRAIT && (rare || !is_rare_reason(t)) &&
+            !has_bit(seen_range(l, t), s->trait[t]))
             reason[n++] = t;
     for (int i = 0; i < n && n <= most; i++)
         limit(l, reason[i]);
@@ -299,7 +312,7 @@ static int limit_reasons(struct learning *l, const struct randgraph_sample *s, i
 
 /* Limits the traits that explain a rejection, those of the samples with the fewest possible
  * explanations first; what these explain, too, needs no other limit. */
-static void explain(struct learning *l)
+static void explain(struct learning *l, bool rare)
 {
     int most = 1, next;
 
@@ -308,7 +321,7 @@ static void explain(struct learning *l)
         for (uint32_t i = 0; i < l->n; i++) {
             if (l->sample[i].supported || !is_in_box(l, &l->sample[i]))
                 continue;
-            int n = limit_reasons(l, &l->sample[i], most);
+            int n = limit_reasons(l, &l->sample[i], rare, most);
             next = n > most && n < next ? n : next;
         }
     }
@@ -395,7 +408,8 @@ void randgraph_learn(uint32_t row, const struct randgraph_sample *sample, uint32
         for (int t = 0; t < RANDGRAPH_TRAITS; t++)
             if (sample[i].supported && sample[i].trait[t] != NO_TRAIT)
                 l.seen[t] |= (uint64_t) 1 << sample[i].trait[t];
-    explain(&l);
+    explain(&l, false);
+    explain(&l, true);
     require_seen(&l);
     while (remove_value(&l))
         continue;

@@ -34,6 +34,8 @@ static const char *const trait_name[] = {
     [TRAIT_CHANNELS] = "channels",
     [TRAIT_OUT_CHANNELS] = "out-channels",
     [TRAIT_IN_SIZE] = "in-size",
+    [TRAIT_ZEROS] = "other-zeros",
+    [TRAIT_OUT_ZERO] = "out-zero",
 };
 _Static_assert(COUNT(trait_name) == TRAIT_STATE, "each trait has a name");
 
@@ -41,6 +43,7 @@ _Static_assert(COUNT(trait_name) == TRAIT_STATE, "each trait has a name");
 static const char *const state_name[] = { "variable", "constant", "mixed", "no-value", "left-off" };
 static const char *const shapes_name[] = { "same", "same-rank", "different" };
 static const char *const zero_name[] = { "0", "128", "other" };
+static const char *const zeros_name[] = { "middle", "any" };
 static const char *const scales_name[] = { "same", "different" };
 
 static const char *const variant_name[] = {
@@ -80,16 +83,18 @@ static bool has_trait(const struct op *op, int t)
 /* The words of a trait's values; NULL: they are numbers. */
 static const char *const *words_of(int t, int *ret_n)
 {
-    *ret_n = t == TRAIT_SHAPES                     ? COUNT(shapes_name)
-             : t == TRAIT_ZERO                     ? COUNT(zero_name)
-             : t == TRAIT_SCALES                   ? COUNT(scales_name)
-             : t >= TRAIT_STATE && t < TRAIT_VALUE ? COUNT(state_name)
-                                                   : 0;
-    return t == TRAIT_SHAPES   ? shapes_name
-           : t == TRAIT_ZERO   ? zero_name
-           : t == TRAIT_SCALES ? scales_name
-           : *ret_n            ? state_name
-                               : NULL;
+    *ret_n = t == TRAIT_SHAPES                        ? COUNT(shapes_name)
+             : t == TRAIT_ZERO || t == TRAIT_OUT_ZERO ? COUNT(zero_name)
+             : t == TRAIT_ZEROS                       ? COUNT(zeros_name)
+             : t == TRAIT_SCALES                      ? COUNT(scales_name)
+             : t >= TRAIT_STATE && t < TRAIT_VALUE    ? COUNT(state_name)
+                                                      : 0;
+    return t == TRAIT_SHAPES                        ? shapes_name
+           : t == TRAIT_ZERO || t == TRAIT_OUT_ZERO ? zero_name
+           : t == TRAIT_ZEROS                       ? zeros_name
+           : t == TRAIT_SCALES                      ? scales_name
+           : *ret_n                                 ? state_name
+                                                    : NULL;
 }
 
 /* ---- writing */

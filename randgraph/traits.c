@@ -57,6 +57,26 @@ static void put_tensor(const struct tensor *t, uint8_t *trait)
     trait[TRAIT_MOST_RANK] = rank > trait[TRAIT_MOST_RANK] ? rank : trait[TRAIT_MOST_RANK];
 }
 
+uint8_t trait_of_zero(const struct tensor *t)
+{
+    return t->scale == 0    ? NO_TRAIT
+           : t->zero == 0   ? ZERO_IS_0
+           : t->zero == 128 ? ZERO_IS_128
+                            : ZERO_IS_OTHER;
+}
+
+static bool is_affine(const struct tensor *t)
+{
+    return dtype_info[t->dtype].quant == QUANT_AFFINE;
+}
+
+static bool is_in_the_middle(const struct tensor *t)
+{
+    const struct codec *k = dtype_info[t->dtype].codec;
+
+    return t->zero == (int32_t) (k->min + (k->max - k->min + 1) / 2);
+}
+
 static void put_first(const struct tensor *t, uint8_t *trait)
 {
     const struct shape *s = &t->shape;
@@ -67,8 +87,7 @@ static void put_first(const struct tensor *t, uint8_t *trait)
         return;
     trait[TRAIT_BATCH] = at_most(s->dim[0], MOST_TRAIT);
     trait[TRAIT_ALIGN] = alignment(last);
-    if (t->scale != 0)
-        trait[TRAIT_ZERO] = t->zero == 0 ? 0 : t->zero == 128 ? 1 : 2;
+    trait[TRAIT_ZERO] = trait_of_zero(t);
 }
 
 static void put_second(const struct tensor *first, const struct tensor *second, uint8_t *trait)
@@ -123,6 +142,8 @@ void traits_of(const struct draft *d, uint8_t trait[RANDGRAPH_TRAITS])
         if (!t || !dtype_info[t->dtype].tensor)
             continue;
         put_tensor(t, trait);
+        if (first && is_affine(t))
+            trait[TRAIT_ZEROS] = trait[TRAIT_ZEROS] == 1 || !is_in_the_middle(t);
         if (first && !second)
             second = t;
         if (!first)
@@ -140,6 +161,8 @@ void traits_of(const struct draft *d, uint8_t trait[RANDGRAPH_TRAITS])
     if (first)
         put_channels(d, first, &trait[TRAIT_CHANNELS]);
     put_channels(d, d->result[0], &trait[TRAIT_OUT_CHANNELS]);
+    if (is_affine(d->result[0]))
+        trait[TRAIT_OUT_ZERO] = trait_of_zero(d->result[0]);
     if (second)
         put_second(first, second, trait);
     put_window(d, trait);

@@ -13,10 +13,10 @@
  * CONTROL_ENOUGH must be supported: their subgraphs have other operations as well. */
 enum { ASKED_TWICE = 3 };  /* supported calls of a row: a driver's answers may vary */
 enum { MOST_FAILED = 32 }; /* draws of a row that give no call: its limits leave few */
-enum {
-    LARGE_SAMPLES = 4,
-    LARGE_DRAWS = 8
-}; /* where no limit on sizes is learned; draws for each */
+/* Where no limit on sizes, or on sides, is learned; draws for each; how many must be refused for
+ * their sides. */
+enum { LARGE_SAMPLES = 4, LARGE_DRAWS = 8, LARGE_ENOUGH = 2 };
+_Static_assert(RANDGRAPH_LARGE == LARGE_SAMPLES * LARGE_DRAWS, "the longest sides follow");
 enum { CONTROL_SAMPLES = 5, CONTROL_ENOUGH = 4, LOOP = DT_COUNT };
 /* Models of several operations: FREE_MODELS are drawn within the set before any within limits on
  * models. */
@@ -120,7 +120,7 @@ static void ask_variants(const struct probe *p, uint32_t row, uint32_t index,
 struct row_probe {
     const struct probe *p;
     uint32_t row;
-    struct randgraph_sample sample[RANDGRAPH_SAMPLES + LARGE_SAMPLES];
+    struct randgraph_sample sample[RANDGRAPH_SAMPLES + 2 * LARGE_SAMPLES];
     uint32_t n, next, yes; /* samples; index of the next one; that are supported */
     uint32_t right;        /* the last ones whose answers the limits predict */
     uint32_t limits, failed;
@@ -184,11 +184,12 @@ static void ask_calls(struct row_probe *r, struct worker_pool_link *l, struct pr
     }
 }
 
-/* The largest of the draws for large sample i, by its index. */
-static uint32_t find_large(const struct row_probe *r, uint32_t i,
+/* The largest of the draws for large sample i, or the one with the longest side, by its index. */
+static uint32_t find_large(const struct row_probe *r, uint32_t i, enum randgraph_extent extent,
                            const struct randgraph_limits *within)
 {
-    const uint32_t from = RANDGRAPH_SAMPLES + i * LARGE_DRAWS;
+    const uint32_t begin = RANDGRAPH_SAMPLES + (extent == EXTENT_SIDE ? RANDGRAPH_LARGE : 0);
+    const uint32_t from = begin + i * LARGE_DRAWS;
     uint32_t best = from, most = 0;
     for (uint32_t k = from; k < from + LARGE_DRAWS; k++) {
         struct arena *arena = arena_new(0);
@@ -197,18 +198,37 @@ static uint32_t find_large(const struct row_probe *r, uint32_t i,
         struct why why;
         if (arena &&
             randgraph_probe(r->row, k, r->p->level, within, arena, &e, s.trait, &why) == 0 &&
-            randgraph_sample_size(&s) > most) {
+            randgraph_sample_extent(&s, extent) > most) {
             best = k;
-            most = randgraph_sample_size(&s);
+            most = randgraph_sample_extent(&s, extent);
         }
         arena_free(arena);
     }
     return best;
 }
 
+/* Whether the sides of these n samples are why some are not supported: those of all supported ones
+ * are shorter.  What else may be large in such calls, such as windows, is no limit on sides. */
+static bool are_too_long(const struct row_probe *r, const struct randgraph_sample *s, uint32_t n)
+{
+    uint32_t longest = 0, shortest = UINT32_MAX, refused = 0;
+    for (uint32_t i = 0; i < r->n + n; i++) {
+        const struct randgraph_sample *k = i < r->n ? &r->sample[i] : &s[i - r->n];
+        const uint32_t side = randgraph_sample_extent(k, EXTENT_SIDE);
+        if (k->supported)
+            longest = side > longest ? side : longest;
+        else if (i >= r->n) {
+            shortest = side < shortest ? side : shortest;
+            refused++;
+        }
+    }
+    return refused >= LARGE_ENOUGH && shortest > longest;
+}
+
 /* Large calls, which are rarely drawn otherwise.  True: some are not supported; only then they
  * count, and the limits are learned again. */
-static bool ask_large_calls(struct row_probe *r, struct probe_answer *a)
+static bool ask_large_calls(struct row_probe *r, enum randgraph_extent extent,
+                            struct probe_answer *a)
 {
     const struct randgraph_limits within = a->limits;
     uint32_t n = 0;
@@ -216,12 +236,13 @@ static bool ask_large_calls(struct row_probe *r, struct probe_answer *a)
     for (uint32_t i = 0; i < LARGE_SAMPLES && a->kind == ANSWER_LIMITS; i++) {
         struct randgraph_sample *s = &r->sample[r->n + n];
         const struct randgraph_limits *room = r->limits ? &within : NULL;
-        if (!ask_sample(r, find_large(r, i, room), room, s, a))
+        if (!ask_sample(r, find_large(r, i, extent, room), room, s, a))
             continue;
         refused = refused || !s->supported;
         n++;
     }
-    if (!refused || a->kind != ANSWER_LIMITS)
+    if (!refused || a->kind != ANSWER_LIMITS ||
+        (extent == EXTENT_SIDE && !are_too_long(r, &r->sample[r->n], n)))
         return false;
     r->n += n;
     learn(r, a);
@@ -236,8 +257,10 @@ static void ask_row(const struct probe *p, uint32_t row, struct worker_pool_link
     r.p = p;
     r.row = row;
     ask_calls(&r, l, a);
-    if (r.yes && !randgraph_limits_size(&a->limits) && ask_large_calls(&r, a))
-        ask_calls(&r, l, a);
+    for (int e = EXTENT_SIZE; e <= EXTENT_SIDE && r.yes; e++)
+        if (!randgraph_limits_extent(&a->limits, (enum randgraph_extent) e) &&
+            ask_large_calls(&r, (enum randgraph_extent) e, a))
+            ask_calls(&r, l, a);
     randgraph_learn(row, r.sample, r.n, &a->limits);
     if (r.yes)
         ask_variants(p, row, r.first, r.first_is_free ? NULL : &r.within_first, a);

@@ -93,6 +93,26 @@ LIMITS = [
     if (op->type == HAL_OP_CONV_2D && in(v, 1)->dims[0] % 2)
         return false;
 """, 4.5),
+    ("sides of at most 8", """
+    for (uint32_t i = 0; i < op->n_inputs; i++)
+        for (uint32_t d = 0; d < in(v, i)->n_dims; d++)
+            if (in(v, i)->dims[d] > 8)
+                return false;
+""", 4.5),
+    ("no result has zero point 128", """
+    if (m->main.operands[op->outputs[0]].scale != 0 && m->main.operands[op->outputs[0]].zero == 128)
+        return false;
+""", 4.5),
+    ("all quantised results have zero point 128", """
+    const struct hal_operand *out = &m->main.operands[op->outputs[0]];
+    if (out->type == HAL_TYPE_TENSOR_QUANT8_ASYMM && out->zero != 128)
+        return false;
+""", 4.5),
+    ("all quantised operands have zero point 128", """
+    for (uint32_t k = 0; k < m->main.n_operands; k++)
+        if (m->main.operands[k].type == HAL_TYPE_TENSOR_QUANT8_ASYMM && m->main.operands[k].zero != 128)
+            return false;
+""", 4.5),
     ("at most 64 elements are read", """
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         uint32_t n = 1;
