@@ -5,10 +5,12 @@
  *                   dictionary, would have another
  *     bytes 1, 2    the planes that are not empty, the first one in the lowest bit of byte 1
  *     each of them  its size, twice, + 1 if it is compressed; then also the compressed size; the
- *                   bytes, those compressed in the format of RFC 1951, the first plane with a
- * preset dictionary.  Sizes have seven bits a byte, the lowest first; the last byte is below 128.
+ *                   bytes, if compressed in the format of RFC 1951, with a preset dictionary for
+ *                   the first plane
  *     4 bytes       an Adler-32 sum, highest byte first: of bytes 1 and 2 and the planes one after
- *                   another; of PACKED_SPEC_OF_TEXT, which is only read, of the text */
+ *                   another; of PACKED_SPEC_OF_TEXT, which is only read, of the text
+ *
+ * Sizes have seven bits a byte, the lowest first; the last byte is below 128. */
 #ifndef REPORTS_PACKED_SPEC_H
 #define REPORTS_PACKED_SPEC_H
 
