@@ -412,14 +412,17 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
         return 0;
     uint8_t trait[RANDGRAPH_TRAITS];
     traits_of(d, trait);
-    if (!b->traits) /* it is chosen from the values of the result */
-        trait[TRAIT_OUT_ZERO] = NO_TRAIT;
+    if (!b->traits) /* they are chosen from the values of the result */
+        trait[TRAIT_OUT_ZERO] = trait[TRAIT_OUT_SCALE] = NO_TRAIT;
     return support_allows(d->limits, trait) ? 0 : -1;
 }
 
 bool draft_result_allowed(const struct draft *d)
 {
-    uint8_t zero = trait_of_zero(d->result[0]);
+    const struct tensor *t = d->result[0];
 
-    return zero == NO_TRAIT || draft_may_be(d, TRAIT_OUT_ZERO, zero);
+    if (dtype_info[t->dtype].quant != QUANT_AFFINE || t->scale == 0)
+        return true;
+    return draft_may_be(d, TRAIT_OUT_ZERO, trait_of_zero(t)) &&
+           draft_may_be(d, TRAIT_OUT_SCALE, trait_of_scale(t));
 }

@@ -306,13 +306,15 @@ enum trait {
     TRAIT_ZEROS,                          /* whether another tensor that is read has a zero point
                                              that is not in the middle of its type's range */
     TRAIT_OUT_ZERO,                       /* as TRAIT_ZERO, of the first result */
+    TRAIT_OUT_SCALE,                      /* exponent of its scale + SCALE_OFFSET */
     TRAIT_STATE,                          /* from here on one per role: see STATE_... */
     TRAIT_VALUE = TRAIT_STATE + MAX_ROLES /* ... value of a scalar constant + VALUE_OFFSET */
 };
 enum { STATE_VARIABLE, STATE_CONSTANT, STATE_MIXED, STATE_NO_VALUE, STATE_LEFT_OFF };
-enum { VALUE_OFFSET = 8, MOST_TRAIT = 63 };
+enum { VALUE_OFFSET = 8, SCALE_OFFSET = 40, MOST_TRAIT = 63 };
 enum { ZERO_IS_0, ZERO_IS_128, ZERO_IS_OTHER };
 uint8_t trait_of_zero(const struct tensor *t);
+uint8_t trait_of_scale(const struct tensor *t);
 /* Of a whole number or BOOL that is constant; else NO_TRAIT. */
 uint8_t trait_of_scalar(const struct graph_value *k);
 /* Whether the values of a trait are ordered, so that limits on it are. */

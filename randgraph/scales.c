@@ -5,7 +5,14 @@
 #include "randgraph/randgraph_internal.h"
 
 enum { SCALE_STEPS = 4096, ADVERSARIAL_PERCENT = 40 };
-enum { EQUAL_OPERAND = 11, EQUAL_ZERO, EQUAL_RESULT, PROBE_ZERO, PROBE_CODE }; /* choices aside */
+enum {
+    EQUAL_OPERAND = 11,
+    EQUAL_ZERO,
+    EQUAL_RESULT,
+    PROBE_ZERO,
+    PROBE_CODE,
+    PROBE_SCALE
+}; /* choices aside */
 
 /* A scale with which `codes` steps span between one and two times `span`; rarely a round number. */
 static float draw_scale(struct builder *b, double span, double codes)
@@ -180,14 +187,19 @@ bool scale_is_free(const struct role *r, enum dtype type)
 }
 
 /* Of a probe's result, whose values are not computed. */
-static int32_t any_zero(const struct draft *d, enum dtype type)
+static void vary_result(const struct draft *d, const struct role *r, struct tensor *t)
 {
-    int32_t least = (int32_t) dtype_info[type].codec->min;
+    static const int8_t shift[] = { -8, -4, -2, 3, 6, 9 };
+    const struct rng *g = d->b->rng;
+    int32_t least = (int32_t) dtype_info[t->dtype].codec->min;
+    uint32_t n = rng_below_aside(g, PROBE_SCALE, 2 * COUNT(shift));
 
-    switch (rng_below_aside(d->b->rng, PROBE_ZERO, 4)) {
-    case 0: return least;
-    case 1: return least + 1 + (int32_t) rng_below_aside(d->b->rng, PROBE_CODE, 100);
-    default: return middle(type);
+    if (n < COUNT(shift) && (r->q != Q_OVER || shift[n] > 0))
+        t->scale = ldexpf(t->scale, shift[n]);
+    switch (rng_below_aside(g, PROBE_ZERO, 4)) {
+    case 0: t->zero = least; break;
+    case 1: t->zero = least + 1 + (int32_t) rng_below_aside(g, PROBE_CODE, 100); break;
+    default: break;
     }
 }
 
@@ -201,7 +213,7 @@ void scale_preliminary(const struct draft *d, const struct role *r, struct tenso
         t->scale = (float) (4 / codes_of(t->dtype) + 2 * over_product(d));
         t->zero = info->quant == QUANT_AFFINE ? middle(t->dtype) : 0;
         if (d->b->traits && info->quant == QUANT_AFFINE)
-            t->zero = any_zero(d, t->dtype);
+            vary_result(d, r, t);
     } else if ((r->q == Q_SAME && d->arg[0]) || (r->q == Q_LIKE && d->call.in[r->qlike])) {
         const struct tensor *like = r->q == Q_SAME ? d->arg[0] : d->call.in[r->qlike];
         t->scale = like->scale;

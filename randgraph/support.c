@@ -289,10 +289,11 @@ static void limit(struct learning *l, int t)
     l->allowed[t] &= range;
 }
 
-/* Drivers limit zero points less often than the rest: only where that does not explain it. */
+/* Drivers limit the quantisation of results and weights less often than the rest: only where that
+ * does not explain it. */
 static bool is_rare_reason(int t)
 {
-    return t == TRAIT_ZEROS || t == TRAIT_OUT_ZERO;
+    return t == TRAIT_ZEROS || t == TRAIT_OUT_ZERO || t == TRAIT_OUT_SCALE;
 }
 
 /* Number of traits that can be why the sample is rejected, rare ones among them or not; limits them

@@ -36,6 +36,7 @@ static const char *const trait_name[] = {
     [TRAIT_IN_SIZE] = "in-size",
     [TRAIT_ZEROS] = "other-zeros",
     [TRAIT_OUT_ZERO] = "out-zero",
+    [TRAIT_OUT_SCALE] = "out-scale",
 };
 _Static_assert(COUNT(trait_name) == TRAIT_STATE, "each trait has a name");
 
@@ -97,6 +98,12 @@ static const char *const *words_of(int t, int *ret_n)
                                                     : NULL;
 }
 
+/* By how much the values of a trait that are numbers exceed those of the text. */
+static int offset_of(int t)
+{
+    return t >= TRAIT_VALUE ? VALUE_OFFSET : t == TRAIT_OUT_SCALE ? SCALE_OFFSET : 0;
+}
+
 /* ---- writing */
 
 static void put_types(FILE *f, uint32_t types)
@@ -112,7 +119,7 @@ static void put_types(FILE *f, uint32_t types)
 
 static void put_values(FILE *f, int t, uint64_t allowed)
 {
-    int n, offset = t >= TRAIT_VALUE ? VALUE_OFFSET : 0;
+    int n, offset = offset_of(t);
     const char *const *word = words_of(t, &n), *comma = "";
 
     if (word && __builtin_popcountll(~allowed) == 1 && __builtin_ctzll(~allowed) < n) {
@@ -249,7 +256,7 @@ static int parse_types(char *text, uint32_t *ret_types, struct why *w)
 /* "7", "-8..3", "3x3" or a word. */
 static int parse_value(int t, const char *text, int *ret_from, int *ret_to, struct why *w)
 {
-    int n, offset = t >= TRAIT_VALUE ? VALUE_OFFSET : 0, from, to, used = 0;
+    int n, offset = offset_of(t), from, to, used = 0;
     const char *const *word = words_of(t, &n);
 
     if (word) {

@@ -1,4 +1,5 @@
 /* What a call is like, as small numbers: a driver's limits are sets of them (support.c). */
+#include <math.h>
 #include <string.h>
 
 #include "randgraph/randgraph_internal.h"
@@ -63,6 +64,13 @@ uint8_t trait_of_zero(const struct tensor *t)
            : t->zero == 0   ? ZERO_IS_0
            : t->zero == 128 ? ZERO_IS_128
                             : ZERO_IS_OTHER;
+}
+
+uint8_t trait_of_scale(const struct tensor *t)
+{
+    int exponent = t->scale == 0 ? 0 : ilogbf(t->scale) + SCALE_OFFSET;
+
+    return t->scale == 0 ? NO_TRAIT : exponent < 0 ? 0 : at_most((uint64_t) exponent, MOST_TRAIT);
 }
 
 static bool is_affine(const struct tensor *t)
@@ -161,8 +169,10 @@ void traits_of(const struct draft *d, uint8_t trait[RANDGRAPH_TRAITS])
     if (first)
         put_channels(d, first, &trait[TRAIT_CHANNELS]);
     put_channels(d, d->result[0], &trait[TRAIT_OUT_CHANNELS]);
-    if (is_affine(d->result[0]))
+    if (is_affine(d->result[0])) {
         trait[TRAIT_OUT_ZERO] = trait_of_zero(d->result[0]);
+        trait[TRAIT_OUT_SCALE] = trait_of_scale(d->result[0]);
+    }
     if (second)
         put_second(first, second, trait);
     put_window(d, trait);
@@ -176,5 +186,6 @@ bool trait_is_ordered(const struct op *op, int trait)
     }
     return trait == TRAIT_MANY || trait == TRAIT_OUTPUTS || trait == TRAIT_SIDE ||
            trait == TRAIT_SIZE || trait == TRAIT_BATCH || trait == TRAIT_ALIGN ||
-           trait == TRAIT_CHANNELS || trait == TRAIT_OUT_CHANNELS || trait == TRAIT_IN_SIZE;
+           trait == TRAIT_CHANNELS || trait == TRAIT_OUT_CHANNELS || trait == TRAIT_IN_SIZE ||
+           trait == TRAIT_OUT_SCALE;
 }

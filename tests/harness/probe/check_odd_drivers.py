@@ -113,6 +113,11 @@ LIMITS = [
         if (m->main.operands[k].type == HAL_TYPE_TENSOR_QUANT8_ASYMM && m->main.operands[k].zero != 128)
             return false;
 """, 4.5),
+    ("scales of quantised results from 1/256 to 1", """
+    const struct hal_operand *out = &m->main.operands[op->outputs[0]];
+    if (out->type == HAL_TYPE_TENSOR_QUANT8_ASYMM && (out->scale < 1.0f / 256 || out->scale > 1))
+        return false;
+""", 4.5),
     ("at most 64 elements are read", """
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         uint32_t n = 1;
