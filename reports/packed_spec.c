@@ -170,6 +170,7 @@ static const char *const dictionary[] = {
 /* Both compress all planes: setting one up takes longer than compressing a small plane. */
 struct compressors {
     z_stream text, numbers;
+    bool is_used; /* that of numbers, which must be reset; there is one plane of text */
 };
 
 static bool compressors_init(struct compressors *c)
@@ -194,7 +195,8 @@ static size_t deflated(struct compressors *c, const struct spec_bytes *plane, bo
                        unsigned char *bytes, size_t size)
 {
     z_stream *z = is_text ? &c->text : &c->numbers;
-    bool done = deflateReset(z) == Z_OK;
+    bool done = is_text || !c->is_used || deflateReset(z) == Z_OK;
+    c->is_used |= !is_text;
     for (int i = 0; is_text && done && i < COUNT(dictionary); i++)
         done = deflateSetDictionary(z, (const unsigned char *) dictionary[i],
                                     (uInt) strlen(dictionary[i])) == Z_OK;

@@ -340,14 +340,22 @@ static enum element element_of(const struct splitter *s, size_t n, enum kind kin
 /* Adds the first n values to the planes of their type. */
 static bool add_values(struct splitter *s, size_t n, enum element e)
 {
+    enum { RUN = 64 };
     struct spec_bytes *plane = s->to->plane + element_info[e].plane;
+    uint32_t bits[RUN];
     for (int k = 0; k < element_info[e].size; k++)
         if (!make_room(plane + k, n))
             return false;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t bits = element_bits(e, s->value[i]);
-        for (int k = 0; k < element_info[e].size; k++)
-            plane[k].at[plane[k].n++] = (unsigned char) (bits >> 8 * k);
+    for (size_t at = 0; at < n; at += RUN) {
+        const size_t run = n - at < RUN ? n - at : RUN;
+        for (size_t i = 0; i < run; i++)
+            bits[i] = element_bits(e, s->value[at + i]);
+        for (int k = 0; k < element_info[e].size; k++) {
+            unsigned char *to = plane[k].at + plane[k].n;
+            for (size_t i = 0; i < run; i++)
+                to[i] = (unsigned char) (bits[i] >> 8 * k);
+            plane[k].n += run;
+        }
     }
     return true;
 }

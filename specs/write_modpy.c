@@ -38,15 +38,28 @@ struct writer {
 static const char *variable(const struct writer *w, uint32_t g, uint32_t i, char name[NAME])
 {
     static const char letter[LIFE_COUNT] = { 't', 'i', 'o', 'c', 'c', 'n', 's' };
-    char of = letter[w->e->model.graph[g].operand[i].life];
+    char of = letter[w->e->model.graph[g].operand[i].life], text[REAL_TEXT];
 
-    if (g == 0 && w->names)
+    if (g == 0 && w->names) {
         snprintf(name, NAME, "%s", w->names->name[i]);
-    else if (g == 0)
-        snprintf(name, NAME, "%c%" PRIu32, of, i);
-    else
-        snprintf(name, NAME, "g%" PRIu32 "_%c%" PRIu32, g, of, i);
+        return name;
+    }
+    char *at = name;
+    if (g > 0) {
+        *at++ = 'g';
+        at = stpcpy(at, whole_text(g, text));
+        *at++ = '_';
+    }
+    *at++ = of;
+    strcpy(at, whole_text(i, text));
     return name;
+}
+
+/* Most of a specification is written without formats, which take ten times as long. */
+static void put_texts(FILE *to, const char *const *text, int n)
+{
+    for (int i = 0; i < n; i++)
+        fputs(text[i], to);
 }
 
 static bool is_plain_name(const char *name)
@@ -116,9 +129,13 @@ static void put_type(struct writer *w, const struct tensor *t)
 {
     char text[ELEMENT_TEXT], name[EXTENSION_TEXT];
 
-    fprintf(w->to, t->channel_scale ? "\"%s\", \"{" : "(\"%s\", [", type_name(t->dtype, name));
-    for (uint32_t i = 0; i < t->shape.rank; i++)
-        fprintf(w->to, "%s%" PRIu32, i ? ", " : "", t->shape.dim[i]);
+    const char *const head[] = { t->channel_scale ? "\"" : "(\"", type_name(t->dtype, name),
+                                 t->channel_scale ? "\", \"{" : "\", [" };
+    put_texts(w->to, head, COUNT(head));
+    for (uint32_t i = 0; i < t->shape.rank; i++) {
+        whole_text(t->shape.dim[i], text);
+        put_texts(w->to, (const char *[]){ i ? ", " : "", text }, 2);
+    }
     if (t->channel_scale) {
         fputs("}\"", w->to);
         return;
@@ -181,8 +198,13 @@ static void put_operand(struct writer *w, uint32_t g, uint32_t i)
         fprintf(w->to, "%s = SubgraphReference(\"%s\", g%" PRIu32 ")\n", name, name, o->subgraph);
         return;
     }
-    fprintf(w->to, "%s = %s(\"%s\", ", name, constructor(w, g, i),
-            is_plain_name(o->name) && !w->names ? o->name : name);
+    const char *const head[] = { name,
+                                 " = ",
+                                 constructor(w, g, i),
+                                 "(\"",
+                                 is_plain_name(o->name) && !w->names ? o->name : name,
+                                 "\", " };
+    put_texts(w->to, head, COUNT(head));
     put_type(w, &o->tensor);
     if (constant) {
         fputs(", ", w->to);
@@ -202,7 +224,8 @@ static void put_list(struct writer *w, uint32_t g, const uint32_t *index, uint32
     char name[NAME];
 
     for (uint32_t i = 0; i < n; i++)
-        fprintf(w->to, "%s%s", i || !first ? ", " : "", variable(w, g, index[i], name));
+        put_texts(w->to,
+                  (const char *[]){ i || !first ? ", " : "", variable(w, g, index[i], name) }, 2);
 }
 
 /* Writes the graph, after those that it refers to and that are not written yet. */
@@ -239,7 +262,8 @@ static int put_graph(struct writer *w, uint32_t g, struct why *why)
         if (!name)
             return why_fail(why, WHY_UNSUPPORTED, "operation code %" PRId32 " has no name",
                             op->code);
-        fprintf(w->to, "%s.Operation(\"%s\"", model, name);
+        const char *const head[] = { model, ".Operation(\"", name, "\"" };
+        put_texts(w->to, head, COUNT(head));
         put_list(w, g, op->in, op->n_in, false);
         fputs(").To(", w->to);
         put_list(w, g, op->out, op->n_out, true);

@@ -362,7 +362,9 @@ static bool is_suspicious(const struct case_run *c, uint32_t i)
     const struct tensor *t = &c->o->out[i];
     size_t size = dtype_info[t->dtype].codec->size, n = tensor_count(t), found = 0;
 
-    for (size_t e = 0; e < n; e++)
+    if (c->region)
+        found = lent_region_count_pattern(&c->region[i], size, n, c->is_second);
+    for (size_t e = 0; !c->region && e < n; e++)
         found += is_pattern(c, i, e, size);
     return found && (size > 1 || found * 64 > n || is_pattern(c, i, n - 1, size));
 }

@@ -327,6 +327,20 @@ bool lent_region_is_pattern(const struct lent_region *r, size_t offset, bool oth
     return *p == pattern_page(other)[(uintptr_t) p % LENT_PAGE];
 }
 
+size_t lent_region_count_pattern(const struct lent_region *r, size_t size, size_t n, bool other)
+{
+    const uint8_t *page = pattern_page(other), *element = r->at;
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++, element += size) {
+        size_t b = 0;
+        while (b < size && element[b] == page[(uintptr_t) (element + b) % LENT_PAGE])
+            b++;
+        found += b == size;
+    }
+    return found;
+}
+
 uint64_t lent_memory_sweep(struct lent_memory *m)
 {
     struct lent_slot *slot = m->slots;

@@ -81,6 +81,8 @@ size_t lent_region_changed_before(const struct lent_region *r);
 void lent_region_fill(const struct lent_region *r, bool other);
 /* Whether byte `offset` of the region still holds the pattern. */
 bool lent_region_is_pattern(const struct lent_region *r, size_t offset, bool other);
+/* How many of n elements of `size` bytes, from the region's first byte on, still hold it. */
+size_t lent_region_count_pattern(const struct lent_region *r, size_t size, size_t n, bool other);
 /* Compares every slot, and restores those that were ever used.  The user of the first one that has
  * changed, the last user if that is one which was never used; 0: none has changed. */
 uint64_t lent_memory_sweep(struct lent_memory *m);
