@@ -374,6 +374,26 @@ static bool takes_wide_integers(const struct draft *d)
            rng_percent_aside(d->b->rng, WIDE, weight);
 }
 
+/* Whether the call may read any finite floats: its results are then as exact as others.  They are
+ * not read by others, which could leave the range of floats. */
+static bool takes_wide_floats(const struct draft *d)
+{
+    const struct op *op = d->op;
+    uint32_t weight = d->b->weights->wide_floats;
+    enum dtype result = role_type(&op->out[0], d->typing);
+    enum { WIDE = 40 };
+
+    if (d->b->limit <= fp16_limit || d->b->depth > 0 || !takes_nonfinite(op) ||
+        (result != DT_F32 && result != DT_B8))
+        return false;
+    for (int i = 0; i < op->n_in; i++)
+        if (op->in[i].dims && role_type(&op->in[i], d->typing) != DT_F32 &&
+            role_type(&op->in[i], d->typing) != DT_B8)
+            return false;
+    return (op->move || op->error.kind == ERROR_EXACT || op->error.kind == ERROR_DISCRETE) &&
+           rng_percent_aside(d->b->rng, WIDE, op->move ? weight / 4 : weight);
+}
+
 int draft_call(struct builder *b, const struct row *row, struct graph_value *primary,
                struct draft *d)
 {
@@ -392,6 +412,7 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
     d->limits = b->support ? support_row(b->support, row->id) : b->within;
     b->call_values = rng_percent(b->rng, b->weights->call_profile) ? profile_any(b) : VALUES_MIX;
     b->wide_integers = takes_wide_integers(d);
+    b->wide_floats = !primary && takes_wide_floats(d);
     TRY(list_roles(d, row->role));
 
     /* the layout before all operands: the pattern letters of images depend on it */

@@ -1,5 +1,6 @@
 /* Computes the results of a call as soon as it is drawn: scales are fitted to the range of values,
  * and a call whose results are infinite, or have equal elements only, is rejected. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -105,6 +106,8 @@ static int compute(struct draft *d, const struct tensor *like)
         size_t n = tensor_count(t), beyond = 0;
         /* well within the range of fp16 where that is the result's type */
         double limit = t->dtype == DT_F16 && b->limit > fp16_limit ? fp16_limit : b->limit;
+        if (b->wide_floats && t->dtype == DT_F32)
+            limit = FLT_MAX;
         double overflow = t->dtype == DT_F16 && takes_nonfinite(d->op) ? 65520 : INFINITY;
         if ((n == 0 && !may_be_empty(d)) || n > b->max_elements)
             return -1;

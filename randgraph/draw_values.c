@@ -20,6 +20,7 @@ enum value_class {
     LARGE,   /* sums that leave accumulators, arguments that leave tables */
     SHIFTED, /* a mean far above the deviation: differences cancel */
     SPARSE,  /* mostly zeros of both signs */
+    VAST,    /* floats beyond the range of integers; only in calls that may read any */
     N_CLASSES
 };
 
@@ -140,6 +141,19 @@ static void fill_sparse(struct stream *s, size_t n, double reach, double *x)
             x[i] = x[i] < 0 ? -0.0 : 0.0;
 }
 
+/* Most within four powers of two of the ends of 32-bit integers, some up to 2^123, some not large.
+ */
+static void fill_vast(struct stream *s, size_t n, double reach, double *x)
+{
+    fill_uniform(s, n, reach, x);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = stream_next(s);
+        if (bits & 3)
+            x[i] =
+                ldexp(x[i] / reach, (int) (bits & 28 ? 28 + (bits >> 8) % 8 : (bits >> 8) % 124));
+    }
+}
+
 static void fill_class(struct builder *b, enum value_class class, bool nonfinite, double reach,
                        size_t n, double *x)
 {
@@ -152,6 +166,7 @@ static void fill_class(struct builder *b, enum value_class class, bool nonfinite
     case LARGE: fill_large(b, &s, n, x); break;
     case SHIFTED: fill_shifted(b, &s, n, x); break;
     case SPARSE: fill_sparse(&s, n, reach, x); break;
+    case VAST: fill_vast(&s, n, reach, x); break;
     case UNIFORM:
     case WIDE:
     case SPECIAL:
@@ -178,7 +193,9 @@ static void apply_needs(unsigned needs, size_t n, double *x)
         x[n / 2] = 1;
 }
 
-static int fill_floats(struct builder *b, const struct role *r, bool nonfinite, struct tensor *t)
+/* vast: the call may read any finite floats. */
+static int fill_floats(struct builder *b, const struct role *r, bool nonfinite, bool vast,
+                       struct tensor *t)
 {
     static const double reaches[] = { 1, 2, 2, 4, 4, 8 };
     size_t n = tensor_count(t);
@@ -187,6 +204,8 @@ static int fill_floats(struct builder *b, const struct role *r, bool nonfinite, 
     double reach = r->needs & NEEDS_SMALL ? 2 : reaches[rng_below(b->rng, COUNT(reaches))];
     enum value_class class = draw_class(b, r);
 
+    if (vast && !r->needs && rng_percent(b->rng, 75))
+        class = VAST;
     if (!x)
         return -1;
     fill_class(b, class, nonfinite, reach, n, x);
@@ -245,6 +264,8 @@ static void fill_integers(struct builder *b, const struct role *r, struct tensor
     int64_t reach = integer_reach(b, r, t, class), lowest = r->needs & NEEDS_NONNEG ? 0 : -reach;
     uint64_t choices = (uint64_t) (reach - lowest + 1);
     bool any = r->q != Q_PRODUCT && !(r->needs & NEEDS_SMALL);
+    if (any && b->wide_integers && b->values == VALUES_MIX && rng_percent(b->rng, 50))
+        class = (enum value_class[]){ SPECIAL, LARGE, SHIFTED }[rng_below(b->rng, 3)];
     bool wraps = any && (b->nonfinite || b->wide_integers) && class == SPECIAL;
     bool wide = any && b->wide_integers && (class == LARGE || class == SHIFTED);
     int32_t base = wide_base(b);
@@ -265,6 +286,8 @@ static void fill_integers(struct builder *b, const struct role *r, struct tensor
             x = 1;
         q[i] = (int32_t) (x == 0 && (r->needs & NEEDS_NONZERO) ? 1 : x);
     }
+    if (wraps && !r->needs && n > 0) /* has no negative: NEG, ABS, differences */
+        q[stream_next(&s) % n] = INT32_MIN;
 }
 
 /* Every value other than 0 is true. */
@@ -314,6 +337,7 @@ static int32_t code_of_class(enum value_class class, int32_t code, uint32_t nois
     case SHIFTED: code = highest - (int32_t) (noise % 4); break;
     case UNIFORM:
     case WIDE:
+    case VAST:
     case N_CLASSES: break;
     }
     return code < lowest ? lowest : code > highest ? highest : code;
@@ -394,7 +418,8 @@ static void fill_codes(struct builder *b, const struct op *op, const struct role
     }
     for (uint64_t bits = filled < bytes ? stream_next(&s) : 0; filled < bytes; bits >>= 8)
         to[filled++] = (uint8_t) bits;
-    bool symmetric = t->dtype == DT_PC8 || t->dtype == DT_Q8S; /* do not use -128 */
+    /* weights do not use -128 */
+    bool symmetric = t->dtype == DT_PC8 || (t->dtype == DT_Q8S && !(op && takes_nonfinite(op)));
     bool plain = class == UNIFORM || class == WIDE;
     if (plain && !symmetric && (!r->needs || k->size > 1))
         return;
@@ -431,7 +456,8 @@ int fill_values(struct builder *b, const struct op *op, const struct role *r, st
     const struct dtype_info *info = &dtype_info[t->dtype];
 
     if (!info->codec->integer)
-        return fill_floats(b, r, b->nonfinite && op && takes_nonfinite(op), t);
+        return fill_floats(b, r, b->nonfinite && op && takes_nonfinite(op), op && b->wide_floats,
+                           t);
     if (t->dtype == DT_I32)
         fill_integers(b, r, t);
     else if (info->quant == QUANT_NONE)

@@ -146,6 +146,7 @@ struct builder {
         call_values;            /* profile of the call's new operands; VALUES_MIX: as above */
     bool nonfinite;             /* values may be infinite or NaN, integers may wrap */
     bool wide_integers;         /* the call may read any integers, and they may wrap */
+    bool wide_floats;           /* the call may read any finite floats */
     bool empty;                 /* results may have no elements, the first one has none */
     bool failing;               /* the execution is to fail, at any operation that can */
     bool fails;                 /* an operand has an illegal value, so that it does */
@@ -210,8 +211,8 @@ void graph_value_measure(struct graph_value *k);
 double graph_value_least(const struct graph_value *k);
 /* Whether it is known to have no elements. */
 bool graph_value_empty(const struct graph_value *k);
-/* Whether operations may read it: INT32 only without scale and, unless integers may wrap, within
- * +-32768, so that products do not. */
+/* Whether operations may read it: floats within b->limit or not finite; INT32 only without scale
+ * and, unless integers may wrap, within +-32768, so that products do not. */
 bool graph_value_usable(const struct builder *b, const struct graph_value *k);
 int builder_add(struct builder *b, struct graph_value *k); /* appends it to the operands */
 /* Appends an operation, and those of its operands that are not in the graph yet. */

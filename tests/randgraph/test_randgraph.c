@@ -33,7 +33,7 @@ static struct randgraph_options finite_options(void)
     struct randgraph_options o = randgraph_default;
 
     weights = randgraph_weights_default;
-    weights.nonfinite = weights.wide_integers = 0;
+    weights.nonfinite = weights.wide_integers = weights.wide_floats = 0;
     o.weights = &weights;
     return o;
 }
