@@ -141,8 +141,7 @@ static void fill_sparse(struct stream *s, size_t n, double reach, double *x)
             x[i] = x[i] < 0 ? -0.0 : 0.0;
 }
 
-/* Most within four powers of two of the ends of 32-bit integers, some up to 2^123, some not large.
- */
+/* Around the ends of 32-bit integers, some up to 2^123, and some that are not large. */
 static void fill_vast(struct stream *s, size_t n, double reach, double *x)
 {
     fill_uniform(s, n, reach, x);
@@ -433,6 +432,7 @@ static void fill_codes(struct builder *b, const struct op *op, const struct role
     case SPECIAL: change_codes(&f, SPECIAL, &s, n); break;
     case LARGE: change_codes(&f, LARGE, &s, n); break;
     case SHIFTED: change_codes(&f, SHIFTED, &s, n); break;
+    case VAST:
     case N_CLASSES: break;
     }
 }
