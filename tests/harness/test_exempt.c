@@ -269,7 +269,7 @@ static bool is_last(const struct candidate *c, const struct hal_operation *o)
 static struct reason {
     enum kind kind;
     bool more;
-    const char *op; /* NULL: any */
+    const char *op; /* names, with spaces between; NULL: any */
     bool (*holds)(const struct candidate *c, const struct hal_operation *o);
     const char *text;
     unsigned n; /* mutants that it explains */
@@ -281,9 +281,8 @@ static struct reason {
     { OPERAND_TYPE, false, "CAST", is_like_the_other,
       "The list has every operand of the model; Android checks the other operations, and casts "
       "between different types only float16, float32, int32 and quant8." },
-    { OPERAND_TYPE, false, "DEQUANTIZE", is_used_twice,
+    { OPERAND_TYPE, false, "DEQUANTIZE QUANTIZE", is_used_twice,
       "Another operation that uses the operand does not accept the type." },
-    { OPERAND_TYPE, false, "QUANTIZE", is_used_twice, "As DEQUANTIZE." },
     { OPERAND_TYPE, false, "AXIS_ALIGNED_BBOX_TRANSFORM", has_float_boxes,
       "Android accepts quant8 deltas only with quant16 boxes." },
     { OPERAND_TYPE, false, "CONV_2D", is_not_of_filter,
@@ -311,13 +310,22 @@ static struct reason {
     { INPUT_MORE, false, "RESIZE_NEAREST_NEIGHBOR", NULL, "As RESIZE_BILINEAR." },
 };
 
+static bool is_among(const char *names, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = names; (at = strstr(at, name)) != NULL; at += n)
+        if ((at == names || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+            return true;
+    return false;
+}
+
 static bool explain(const struct candidate *c, const struct hal_operation *o, bool more)
 {
     for (int k = 0; k < COUNT(reasons); k++) {
         struct reason *r = &reasons[k];
         if (r->kind == c->kind && r->more == more &&
-            (!r->op || strcmp(r->op, op_find(o->type)->name) == 0) &&
-            (!r->holds || r->holds(c, o))) {
+            (!r->op || is_among(r->op, op_find(o->type)->name)) && (!r->holds || r->holds(c, o))) {
             r->n++;
             return true;
         }
