@@ -192,7 +192,7 @@ static void expect_one_at_a_time(struct conform *c, struct conform_subject *s,
     if (!conform_can_run(c, s->prepared, conform_kind_named("reusable, fenced"), c->version))
         return;
     for (int i = 0; i < TIMES && !n[SUCCEEDED]; i++) {
-        n[run_during_another(c, s, x, SIGNAL_MS << i)]++;
+        n[run_during_another(c, s, x, (unsigned) SIGNAL_MS << i)]++;
         expect_run(c, s, x, false);
     }
     EXPECT(c, !n[SUCCEEDED] && n[SUCCEEDED_AFTER] < TIMES,
