@@ -445,17 +445,30 @@ static bool worker_pool_busy(const struct worker_pool *p)
     return false;
 }
 
+/* Whether a worker is still closing its targets; begun: when it was told to.  While it waits for a
+ * driver it is heard of, as time-outs of drivers do not count waiting for a processor. */
+static bool is_closing(const struct worker *k, const struct worker_pool_options *o, uint64_t begun)
+{
+    enum { SLOWEST = 24 }; /* of a process_clock */
+    const double allowed = o->timeout + 2;
+    const uint64_t heard = worker_since(k), since = heard > begun ? heard : begun;
+    const uint64_t now = clock_steady_ns(); /* not before `heard` */
+
+    return k->pid && (double) (now - since) * 1e-9 < allowed &&
+           (double) (now - begun) * 1e-9 < SLOWEST * allowed;
+}
+
 /* Lets the workers close their targets, and takes the messages that they send meanwhile. */
 static int worker_pool_end(struct worker_pool *p, struct pollfd *polled, struct why *w)
 {
-    uint64_t deadline = clock_steady_ns() + (uint64_t) ((p->options->timeout + 2) * 1e9);
+    const uint64_t begun = clock_steady_ns();
     for (unsigned i = 0; i < p->n_workers; i++)
         if (p->worker[i].pid)
             worker_close(&p->worker[i]);
-    for (bool any = true; any && clock_steady_ns() < deadline;) {
+    for (bool any = true; any;) {
         any = false;
         for (unsigned i = 0; i < p->n_workers; i++)
-            any = any || p->worker[i].pid;
+            any = any || is_closing(&p->worker[i], p->options, begun);
         if (any)
             TRY(worker_pool_wait(p, polled, w));
         if (p->options->stop && *p->options->stop)
