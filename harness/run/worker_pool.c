@@ -449,13 +449,12 @@ static bool worker_pool_busy(const struct worker_pool *p)
  * driver it is heard of, as time-outs of drivers do not count waiting for a processor. */
 static bool is_closing(const struct worker *k, const struct worker_pool_options *o, uint64_t begun)
 {
-    enum { SLOWEST = 24 }; /* of a process_clock */
     const double allowed = o->timeout + 2;
     const uint64_t heard = worker_since(k), since = heard > begun ? heard : begun;
     const uint64_t now = clock_steady_ns(); /* not before `heard` */
 
     return k->pid && (double) (now - since) * 1e-9 < allowed &&
-           (double) (now - begun) * 1e-9 < SLOWEST * allowed;
+           (double) (now - begun) * 1e-9 < PROCESS_CLOCK_SLOWEST * allowed;
 }
 
 /* Lets the workers close their targets, and takes the messages that they send meanwhile. */

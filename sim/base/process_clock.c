@@ -16,7 +16,6 @@
 
 #include "golden/base/clock.h"
 
-enum { SLOWEST = 24 };
 static const uint64_t READ_NS = 100000000, LONGEST_GAP_NS = 1000000000;
 
 void process_clock_start(struct process_clock *c, pid_t pid)
@@ -133,7 +132,7 @@ uint64_t process_clock_elapsed(struct process_clock *c)
         return c->first ? c->elapsed : c->passed;
     read_times(c);
     c->elapsed = later(c->passed - waited(c), c->first + c->run / c->processors);
-    c->elapsed = later(c->elapsed, c->passed / SLOWEST);
+    c->elapsed = later(c->elapsed, c->passed / PROCESS_CLOCK_SLOWEST);
     return c->elapsed;
 }
 

@@ -27,8 +27,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* LOOK_MS: how often to look, at least.  THREADS: further threads of a process are not read. */
-enum { PROCESS_CLOCK_LOOK_MS = 100, PROCESS_CLOCK_THREADS = 128 };
+/* LOOK_MS: how often to look, at least.  THREADS: further threads of a process are not read.
+ * SLOWEST: the share of the time that passes which counts at least is 1 / SLOWEST. */
+enum { PROCESS_CLOCK_LOOK_MS = 100, PROCESS_CLOCK_THREADS = 128, PROCESS_CLOCK_SLOWEST = 24 };
 
 /* ns that a thread has run and has waited for a processor. */
 struct thread_times {
