@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "golden/golden.h"
 #include "reports/spec_tokens.h"
 
-enum { WINDOW_BITS = 15, LEVEL = 6 };
+enum { WINDOW_BITS = 15 }; /* of deflate */
 
-/* What first planes have in common, the most frequent last: a preset dictionary of zlib, set part
- * after part.  It must never change; another one would be that of another format. */
+/* What first planes have in common, the most frequent last: a preset dictionary.  It must never
+ * change; another one would be that of another format. */
 static const char *const dictionary[] = {
     /* clang-format off */
     "# Shrunk from random/v2/for=0123456789abcdef/s1/i1\n"
@@ -167,44 +168,65 @@ static const char *const dictionary[] = {
     /* clang-format on */
 };
 
-/* Both compress all planes: setting one up takes longer than compressing a small plane. */
-struct compressors {
-    z_stream text, numbers;
-    bool is_used; /* that of numbers, which must be reset; there is one plane of text */
+/* The dictionary in one piece, malloced; NULL: out of memory. */
+static char *joined_dictionary(size_t *ret_n)
+{
+    size_t n = 0;
+    for (int i = 0; i < COUNT(dictionary); i++)
+        n += strlen(dictionary[i]);
+    char *text = malloc(n + 1), *end = text;
+    for (int i = 0; text && i < COUNT(dictionary); i++)
+        end = stpcpy(end, dictionary[i]);
+    *ret_n = n;
+    return text;
+}
+
+/* Of the Zstandard format, before each frame; not stored. */
+static const unsigned char magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+struct spec_packer {
+    ZSTD_CCtx *context;
+    ZSTD_CDict *dictionary;
 };
 
-static bool compressors_init(struct compressors *c)
+struct spec_packer *spec_packer_new(void)
 {
-    enum { MEMORY_OF_TEXT = 8, MEMORY = 5 };
-    *c = (struct compressors){ 0 };
-    /* Numbers have repetitions of one byte at most that pay (Z_RLE). */
-    return deflateInit2(&c->text, LEVEL, Z_DEFLATED, -WINDOW_BITS, MEMORY_OF_TEXT,
-                        Z_DEFAULT_STRATEGY) == Z_OK &&
-           deflateInit2(&c->numbers, LEVEL, Z_DEFLATED, -WINDOW_BITS, MEMORY, Z_RLE) == Z_OK;
+    /* A level above 5 takes 20 % more time for 2 % of a small text, and one above 1 makes numbers
+     * longer. */
+    enum { LEVEL = 5 };
+    struct spec_packer *k = calloc(1, sizeof *k);
+    size_t n = 0;
+    char *text = joined_dictionary(&n);
+    if (k && text) {
+        k->context = ZSTD_createCCtx();
+        k->dictionary = ZSTD_createCDict(text, n, LEVEL);
+    }
+    free(text);
+    if (k && k->context && k->dictionary)
+        return k;
+    spec_packer_free(k);
+    return NULL;
 }
 
-static void compressors_done(struct compressors *c)
+void spec_packer_free(struct spec_packer *k)
 {
-    deflateEnd(&c->text); /* also one that was not set up */
-    deflateEnd(&c->numbers);
+    if (!k)
+        return;
+    ZSTD_freeCCtx(k->context);
+    ZSTD_freeCDict(k->dictionary);
+    free(k);
 }
 
-/* Compresses without header and sum to at most `size` bytes.  Returns how many; 0: they do not
- * suffice. */
-static size_t deflated(struct compressors *c, const struct spec_bytes *plane, bool is_text,
-                       unsigned char *bytes, size_t size)
+/* Compresses to at most `size` bytes.  Returns how many; 0: they do not suffice. */
+static size_t compressed(const struct spec_packer *k, const struct spec_bytes *plane, bool is_text,
+                         unsigned char *bytes, size_t size)
 {
-    z_stream *z = is_text ? &c->text : &c->numbers;
-    bool done = is_text || !c->is_used || deflateReset(z) == Z_OK;
-    c->is_used |= !is_text;
-    for (int i = 0; is_text && done && i < COUNT(dictionary); i++)
-        done = deflateSetDictionary(z, (const unsigned char *) dictionary[i],
-                                    (uInt) strlen(dictionary[i])) == Z_OK;
-    z->next_in = plane->at;
-    z->avail_in = (uInt) plane->n;
-    z->next_out = bytes;
-    z->avail_out = (uInt) size;
-    return done && deflate(z, Z_FINISH) == Z_STREAM_END ? z->total_out : 0;
+    enum { LEVEL = 1 };
+    const size_t n =
+        is_text
+            ? ZSTD_compress_usingCDict(k->context, bytes, size, plane->at, plane->n, k->dictionary)
+            : ZSTD_compressCCtx(k->context, bytes, size, plane->at, plane->n, LEVEL);
+    return ZSTD_isError(n) ? 0 : n;
 }
 
 struct out {
@@ -231,12 +253,15 @@ static bool put_size(struct out *o, size_t n)
 }
 
 /* A plane: its size, twice, + 1 if it is compressed; then that size, too; its bytes. */
-static bool put_plane(struct out *o, struct compressors *c, const struct spec_bytes *plane,
+static bool put_plane(struct out *o, const struct spec_packer *k, const struct spec_bytes *plane,
                       bool is_text)
 {
-    unsigned char *bytes = malloc(plane->n);
-    size_t size = bytes ? deflated(c, plane, is_text, bytes, plane->n - 1) : 0;
-    const void *from = size ? bytes : plane->at;
+    enum { FEWEST = 16 }; /* fewer bytes do not get shorter */
+    const size_t room = plane->n + sizeof magic - 1;
+    unsigned char *bytes = malloc(room);
+    size_t size = bytes && plane->n >= FEWEST ? compressed(k, plane, is_text, bytes, room) : 0;
+    const void *from = size ? bytes + sizeof magic : plane->at;
+    size -= size ? sizeof magic : 0;
     bool done = bytes && put_size(o, 2 * plane->n + (size > 0)) && (!size || put_size(o, size));
     size = size ? size : plane->n;
     done = done && (size_t) (o->end - o->at) >= size;
@@ -263,52 +288,54 @@ static uLong sum_of_planes(const unsigned char present[2], const struct spec_pla
 }
 
 /* Returns the size of the packed planes, 0: `size` bytes do not suffice, or out of memory. */
-static size_t pack(const struct spec_planes *p, unsigned char *bytes, size_t size)
+static size_t pack(const struct spec_packer *k, const struct spec_planes *p, unsigned char *bytes,
+                   size_t size)
 {
     struct out o = { bytes, bytes + size };
-    struct compressors c;
     unsigned present = 0;
     for (int i = 0; i < SPEC_PLANES; i++)
         present |= (unsigned) (p->plane[i].n > 0) << i;
-    bool done = compressors_init(&c) && put_byte(&o, PACKED_SPEC) && put_byte(&o, present % 256) &&
-                put_byte(&o, present / 256);
+    bool done =
+        put_byte(&o, PACKED_SPEC) && put_byte(&o, present % 256) && put_byte(&o, present / 256);
     for (int i = 0; i < SPEC_PLANES && done; i++)
-        done = !p->plane[i].n || put_plane(&o, &c, &p->plane[i], i == 0);
+        done = !p->plane[i].n || put_plane(&o, k, &p->plane[i], i == 0);
     uLong sum = done ? sum_of_planes(bytes + 1, p) : 0;
     for (int shift = 24; shift >= 0 && done; shift -= 8)
         done = put_byte(&o, sum >> shift & 255);
-    compressors_done(&c);
     return done ? (size_t) (o.at - bytes) : 0;
 }
 
-size_t packed_spec_marked(const char *text, size_t length, const struct tensor *const *list,
-                          size_t n_lists, unsigned char *bytes, size_t size)
+size_t packed_spec_marked(struct spec_packer *k, const char *text, size_t length,
+                          const struct tensor *const *list, size_t n_lists, unsigned char *bytes,
+                          size_t size)
 {
     struct spec_planes p = { 0 };
     bool done = spec_tokens_split_marked(text, length, list, n_lists, &p);
-    size_t packed = done ? pack(&p, bytes, size) : 0;
+    size_t packed = done ? pack(k, &p, bytes, size) : 0;
     spec_planes_free(&p);
     return packed;
 }
 
 size_t packed_spec(const char *text, size_t length, unsigned char *bytes, size_t size)
 {
+    struct spec_packer *k = spec_packer_new();
     struct spec_planes p = { 0 };
     size_t again = 0;
     const char *why;
-    bool done = spec_tokens_split(text, length, &p);
+    bool done = k && spec_tokens_split(text, length, &p);
     char *same = done ? spec_tokens_join(&p, length, &again, &why) : NULL;
     done = same && again == length && !memcmp(same, text, length);
     free(same);
-    size_t packed = done ? pack(&p, bytes, size) : 0;
+    size_t packed = done ? pack(k, &p, bytes, size) : 0;
     spec_planes_free(&p);
+    spec_packer_free(k);
     return packed;
 }
 
 bool is_packed_spec(const void *bytes, size_t size)
 {
     const unsigned char *first = bytes;
-    return size && (*first == PACKED_SPEC || *first == PACKED_SPEC_OF_TEXT);
+    return size && *first >= PACKED_SPEC; /* that and larger ones are the formats */
 }
 
 struct in {
@@ -329,44 +356,72 @@ static bool get_size(struct in *in, size_t *ret_n)
     return false;
 }
 
-/* Unpacks a part of known size.  Deflate makes 1,032 bytes of one at most: a small BLOB takes
- * little memory, whatever its sizes are. */
-static bool get_plane(struct in *in, bool is_text, size_t most, struct spec_bytes *ret_plane,
-                      const char **ret_why)
+/* Decompresses a whole part. */
+static bool inflated(const unsigned char *bytes, size_t size, bool is_text,
+                     const struct spec_bytes *plane)
 {
-    size_t n = 0, size = 0;
-    *ret_why = "the size of a part is wrong";
-    if (!get_size(in, &n) || (n % 2 && !get_size(in, &size)))
-        return false;
-    const bool is_deflated = n % 2;
-    n /= 2;
-    size = is_deflated ? size : n;
-    if (!n || size > (size_t) (in->end - in->at) || n > most || n / 1032 > size)
-        return false;
-    ret_plane->at = malloc(n);
-    ret_plane->n = ret_plane->at ? n : 0;
-    *ret_why = "out of memory";
-    if (!ret_plane->at)
-        return false;
-    in->at += size;
-    if (!is_deflated) {
-        memcpy(ret_plane->at, in->at - size, n);
-        return true;
-    }
-    z_stream z = { .next_in = (unsigned char *) in->at - size,
+    z_stream z = { .next_in = (unsigned char *) bytes,
                    .avail_in = (uInt) size,
-                   .next_out = ret_plane->at,
-                   .avail_out = (uInt) n };
+                   .next_out = plane->at,
+                   .avail_out = (uInt) plane->n };
     if (inflateInit2(&z, -WINDOW_BITS) != Z_OK)
         return false;
     bool done = true;
     for (int i = 0; is_text && done && i < COUNT(dictionary); i++)
         done = inflateSetDictionary(&z, (const unsigned char *) dictionary[i],
                                     (uInt) strlen(dictionary[i])) == Z_OK;
-    done = done && inflate(&z, Z_FINISH) == Z_STREAM_END && z.total_out == n && !z.avail_in;
+    done = done && inflate(&z, Z_FINISH) == Z_STREAM_END && z.total_out == plane->n && !z.avail_in;
     inflateEnd(&z);
-    *ret_why = "a part does not unpack to its size";
     return done;
+}
+
+/* The same of a frame without its magic number. */
+static bool decompressed(const unsigned char *bytes, size_t size, bool is_text,
+                         const struct spec_bytes *plane)
+{
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    unsigned char *frame = malloc(sizeof magic + size);
+    size_t n_dictionary = 0, n = 0;
+    char *text = is_text ? joined_dictionary(&n_dictionary) : NULL;
+    if (context && frame && (text || !is_text)) {
+        memcpy(frame, magic, sizeof magic);
+        memcpy(frame + sizeof magic, bytes, size);
+        n = ZSTD_decompress_usingDict(context, plane->at, plane->n, frame, sizeof magic + size,
+                                      text, n_dictionary);
+    }
+    free(text);
+    free(frame);
+    ZSTD_freeDCtx(context);
+    return n == plane->n;
+}
+
+/* Unpacks a part of known size.  Deflate makes 1,032 bytes of one at most, Zstandard 131,072 of
+ * four: a small BLOB takes little memory, whatever its sizes are. */
+static bool get_plane(struct in *in, bool is_deflated, bool is_text, size_t most,
+                      struct spec_bytes *ret_plane, const char **ret_why)
+{
+    const size_t most_of_one = is_deflated ? 1032 : 32768;
+    size_t n = 0, size = 0;
+    *ret_why = "the size of a part is wrong";
+    if (!get_size(in, &n) || (n % 2 && !get_size(in, &size)))
+        return false;
+    const bool is_compressed = n % 2;
+    n /= 2;
+    size = is_compressed ? size : n;
+    if (!n || size > (size_t) (in->end - in->at) || n > most || n / most_of_one > size)
+        return false;
+    ret_plane->at = malloc(n);
+    ret_plane->n = ret_plane->at ? n : 0;
+    *ret_why = "out of memory";
+    if (!ret_plane->at)
+        return false;
+    const unsigned char *from = in->at;
+    in->at += size;
+    *ret_why = "a part does not unpack to its size";
+    if (is_compressed)
+        return (is_deflated ? inflated : decompressed)(from, size, is_text, ret_plane);
+    memcpy(ret_plane->at, from, n);
+    return true;
 }
 
 char *packed_spec_text(const unsigned char *bytes, size_t size, size_t most, size_t *ret_length,
@@ -383,7 +438,8 @@ char *packed_spec_text(const unsigned char *bytes, size_t size, size_t most, siz
     if (!done)
         *ret_why = "it has parts of a later version";
     for (int i = 0; i < SPEC_PLANES && done; i++)
-        done = !(present >> i & 1) || get_plane(&in, i == 0, most, &p.plane[i], ret_why);
+        done = !(present >> i & 1) ||
+               get_plane(&in, bytes[0] != PACKED_SPEC, i == 0, most, &p.plane[i], ret_why);
     if (done && in.at != in.end) {
         *ret_why = "bytes follow its last part";
         done = false;
@@ -393,8 +449,8 @@ char *packed_spec_text(const unsigned char *bytes, size_t size, size_t most, siz
     for (int i = 0; i < SUM; i++)
         sum = sum << 8 | bytes[size - SUM + (size_t) i];
     if (text)
-        expected = bytes[0] == PACKED_SPEC ? sum_of_planes(bytes + 1, &p)
-                                           : sum_of(adler32(0, NULL, 0), text, *ret_length);
+        expected = bytes[0] == PACKED_SPEC_OF_TEXT ? sum_of(adler32(0, NULL, 0), text, *ret_length)
+                                                   : sum_of_planes(bytes + 1, &p);
     spec_planes_free(&p);
     if (text && sum != expected) {
         *ret_why = "its sum is wrong";

@@ -43,6 +43,7 @@ void campaign_end_worker(struct worker_pool_link *l, void *state, void *user)
             worker_close_target(s, i);
     debugger_wait(&s->debugger);
     arena_free(s->arena);
+    spec_packer_free(s->packer);
     free(s);
 }
 
@@ -75,7 +76,8 @@ int campaign_start_worker(void *user, void **ret_state, struct why *w)
     const struct campaign *c = user;
     struct worker_state *s = calloc(1, sizeof *s);
     TRACE(LA, PI, "open the targets");
-    if (!s || !(s->arena = arena_new(0))) {
+    if (!s || !(s->arena = arena_new(0)) || !(s->packer = spec_packer_new())) {
+        arena_free(s ? s->arena : NULL);
         free(s);
         return why_no_memory_for(w, "a worker");
     }
@@ -172,7 +174,7 @@ static void run_targets(struct worker_state *s, const struct example *e, uint64_
     check_done(&check);
     if (wants_spec && c->results && !s->is_again) {
         worker_mark(s, PHASE_SPEC, 0);
-        message_spec(s->link, e);
+        message_spec(s->link, s->packer, e);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "harness/run/campaign_internal.h"
 #include "harness/run/debugger.h"
+#include "reports/packed_spec.h"
 #include "sim/sim.h"
 
 /* RECENT_RUNS: after so many runs the memory that was lent to a hosted driver is compared. */
@@ -44,9 +45,10 @@ struct worker_state {
     struct worker_pool_link *link;
     struct worker_target target[MAX_TARGETS];
     struct arena *arena; /* of the case at hand */
-    bool is_again;       /* a run for --rerun: a death is not confirmed by another */
-    bool is_blaming;     /* marks are PHASE_BLAME: the verdict has been sent */
-    uint64_t open_case;  /* 1 + the case whose verdict has been sent, but not its end; 0: none */
+    struct spec_packer *packer;
+    bool is_again;      /* a run for --rerun: a death is not confirmed by another */
+    bool is_blaming;    /* marks are PHASE_BLAME: the verdict has been sent */
+    uint64_t open_case; /* 1 + the case whose verdict has been sent, but not its end; 0: none */
     struct debugger debugger;
 };
 
@@ -75,12 +77,12 @@ void message_case(struct worker_pool_link *l, const struct example *e, int level
 void message_text(struct worker_pool_link *l, enum message_kind kind, const char *text);
 void message_verdict(struct worker_pool_link *l, uint32_t target, const struct check_result *r);
 void message_blame(struct worker_pool_link *l, uint32_t target, const struct blamed *b);
-void message_spec(struct worker_pool_link *l, const struct example *e);
+void message_spec(struct worker_pool_link *l, struct spec_packer *k, const struct example *e);
 /* Replaces the verdict of an earlier case, of which e is the example.  In one message: several
  * workers may end at the same time. */
-void message_amend(struct worker_pool_link *l, uint32_t target, uint64_t ordinal,
-                   const struct check_result *r, const char *printed, const char *backtrace,
-                   const struct example *e);
+void message_amend(struct worker_pool_link *l, struct spec_packer *k, uint32_t target,
+                   uint64_t ordinal, const struct check_result *r, const char *printed,
+                   const char *backtrace, const struct example *e);
 void message_note(struct worker_pool_link *l, uint32_t target, const char *text);
 
 #endif

@@ -91,7 +91,7 @@ static char *write_text(const struct example *e, struct modpy_lists *lists, size
 
 /* The specification of the case as it is stored: packed (reports/packed_spec.h), or the text if
  * that is not possible.  NULL where writing failed. */
-static char *write_spec(const struct example *e, size_t *ret_length)
+static char *write_spec(struct spec_packer *k, const struct example *e, size_t *ret_length)
 {
     enum { HEAD = 64, CODE = 32 }; /* more than a packed specification and a list begin with */
     struct modpy_lists lists = { 0 };
@@ -103,7 +103,7 @@ static char *write_spec(const struct example *e, size_t *ret_length)
     char *bytes = text ? malloc(room) : NULL;
     if (bytes)
         packed =
-            packed_spec_marked(text, length, lists.list, lists.n, (unsigned char *) bytes, room);
+            packed_spec_marked(k, text, length, lists.list, lists.n, (unsigned char *) bytes, room);
     free(text);
     free(lists.list);
     *ret_length = packed;
@@ -114,12 +114,12 @@ static char *write_spec(const struct example *e, size_t *ret_length)
 }
 
 /* Sends a head, two texts, then the specification of the case. */
-static void send_with_spec(struct worker_pool_link *l, const struct example *e, void *head,
-                           size_t size, const char *printed, const char *backtrace,
-                           uint64_t *spec_length)
+static void send_with_spec(struct worker_pool_link *l, struct spec_packer *k,
+                           const struct example *e, void *head, size_t size, const char *printed,
+                           const char *backtrace, uint64_t *spec_length)
 {
     size_t length = 0;
-    char *spec = write_spec(e, &length);
+    char *spec = write_spec(k, e, &length);
     struct buffer b = { 0 };
     *spec_length = spec ? length : 0;
     buffer_put(&b, head, size);
@@ -133,15 +133,15 @@ static void send_with_spec(struct worker_pool_link *l, const struct example *e, 
     free(spec);
 }
 
-void message_spec(struct worker_pool_link *l, const struct example *e)
+void message_spec(struct worker_pool_link *l, struct spec_packer *k, const struct example *e)
 {
     struct spec_message head = { .kind = MESSAGE_SPEC };
-    send_with_spec(l, e, &head, sizeof head, "", "", &head.spec_length);
+    send_with_spec(l, k, e, &head, sizeof head, "", "", &head.spec_length);
 }
 
-void message_amend(struct worker_pool_link *l, uint32_t target, uint64_t ordinal,
-                   const struct check_result *r, const char *printed, const char *backtrace,
-                   const struct example *e)
+void message_amend(struct worker_pool_link *l, struct spec_packer *k, uint32_t target,
+                   uint64_t ordinal, const struct check_result *r, const char *printed,
+                   const char *backtrace, const struct example *e)
 {
     struct amend_message head = { .kind = MESSAGE_AMEND,
                                   .target = target,
@@ -149,7 +149,7 @@ void message_amend(struct worker_pool_link *l, uint32_t target, uint64_t ordinal
                                   .printed_length = strlen(printed),
                                   .backtrace_length = strlen(backtrace),
                                   .result = *r };
-    send_with_spec(l, e, &head, sizeof head, printed, backtrace, &head.spec_length);
+    send_with_spec(l, k, e, &head, sizeof head, printed, backtrace, &head.spec_length);
 }
 
 void message_note(struct worker_pool_link *l, uint32_t target, const char *text)

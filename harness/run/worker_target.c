@@ -229,8 +229,8 @@ static void amend(struct worker_state *s, uint32_t t, uint64_t ordinal, enum ver
         struct check_result r = check_without_outcome(v, check_resolve(&e, s->campaign->judge));
         snprintf(r.stage, sizeof r.stage, "%s", stage_name[STAGE_DONE]);
         snprintf(r.why, sizeof r.why, "%s", why);
-        message_amend(s->link, t, ordinal, &r, printed ? printed : "", backtrace ? backtrace : "",
-                      &e);
+        message_amend(s->link, s->packer, t, ordinal, &r, printed ? printed : "",
+                      backtrace ? backtrace : "", &e);
     }
     arena_free(arena);
 }

@@ -71,6 +71,8 @@ END_TEST
 /* Lists that are packed from tensors give the bytes that they give as text. */
 START_TEST(marked_lists)
 {
+    struct spec_packer *k = spec_packer_new();
+    ck_assert_ptr_nonnull(k);
     for (uint64_t i = 0; i < 300; i++) {
         struct arena *a = arena_new(0);
         struct example e;
@@ -87,13 +89,15 @@ START_TEST(marked_lists)
         unsigned char *bytes = pack(text, &expected), *again = malloc(expected);
         ck_assert_ptr_nonnull(bytes);
         ck_assert_uint_eq(
-            packed_spec_marked(marked, n_marked, lists.list, lists.n, again, expected), expected);
+            packed_spec_marked(k, marked, n_marked, lists.list, lists.n, again, expected),
+            expected);
         ck_assert_mem_eq(again, bytes, expected);
         ck_assert_uint_eq(
-            packed_spec_marked(marked, n_marked, lists.list, lists.n, again, expected - 1), 0);
+            packed_spec_marked(k, marked, n_marked, lists.list, lists.n, again, expected - 1), 0);
         if (lists.n) /* a mark without a list */
             ck_assert_uint_eq(
-                packed_spec_marked(marked, n_marked, lists.list, lists.n - 1, again, expected), 0);
+                packed_spec_marked(k, marked, n_marked, lists.list, lists.n - 1, again, expected),
+                0);
         free(bytes);
         free(again);
         free(text);
@@ -101,6 +105,7 @@ START_TEST(marked_lists)
         free(lists.list);
         arena_free(a);
     }
+    spec_packer_free(k);
 }
 END_TEST
 
@@ -114,10 +119,13 @@ START_TEST(lists_that_are_not_packed)
         { .dtype = DT_UINT32, .shape = { 1, { 2 } }, .data = (void *) large },
     };
     unsigned char bytes[100];
+    struct spec_packer *k = spec_packer_new();
+    ck_assert_ptr_nonnull(k);
     for (int i = 0; i < COUNT(tensors); i++)
-        ck_assert_uint_eq(packed_spec_marked("x\x01", 2, &(const struct tensor *){ &tensors[i] }, 1,
-                                             bytes, sizeof bytes),
+        ck_assert_uint_eq(packed_spec_marked(k, "x\x01", 2, &(const struct tensor *){ &tensors[i] },
+                                             1, bytes, sizeof bytes),
                           0);
+    spec_packer_free(k);
 }
 END_TEST
 
