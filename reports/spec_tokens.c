@@ -460,6 +460,16 @@ static size_t split_declaration(struct splitter *s, const char *text, size_t n)
     return 0;
 }
 
+/* How many bytes from text[at] on begin neither a name nor a list; at least that one. */
+static size_t plain_bytes(const char *text, size_t at, size_t n)
+{
+    const size_t from = at++;
+    for (; at < n && (unsigned char) text[at] >= 32 && text[at] != ',' && text[at] != '['; at++)
+        if (!is_name_byte(text[at - 1]) && (text[at] == 'g' || strchr(letters, text[at])))
+            break;
+    return at - from;
+}
+
 static bool split(struct splitter *s, const char *text, size_t n)
 {
     size_t line = 0, at = 0;
@@ -471,10 +481,10 @@ static bool split(struct splitter *s, const char *text, size_t n)
         else if (!bytes && (!at || !is_name_byte(text[at - 1]) || text[at] == ','))
             bytes = split_name(s, text + at, n - at);
         if (!bytes) {
+            bytes = (unsigned char) text[at] >= 32 ? plain_bytes(text, at, n) : 1;
             done = text[at] == SPEC_LIST ? split_mark(s)
                                          : ((unsigned char) text[at] >= 32 || text[at] == '\n') &&
-                                               add(s->to->plane, text + at, 1);
-            bytes = 1;
+                                               add(s->to->plane, text + at, bytes);
             if (text[at] == '\n') {
                 observe(&s->names, text + line, at - line);
                 line = at + 1;
