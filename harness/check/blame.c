@@ -62,6 +62,13 @@ static bool may_run(struct search *s)
     return !s->b->ran_out;
 }
 
+static void restart(struct search *s)
+{
+    if (s->options->before_restart)
+        s->options->before_restart(s->options->user);
+    target_restart(s->t);
+}
+
 /* Runs an example, with its result in s->of.  True: it fails as the case did. */
 static bool run_example(struct search *s, const struct example *e)
 {
@@ -72,12 +79,12 @@ static bool run_example(struct search *s, const struct example *e)
 
     s->of = check_part(e, s->t, v);
     if (s->of.died && s->of.signal == SIGKILL && s->of.verdict != VERDICT_HANG) {
-        target_restart(s->t); /* the kill may have come from outside */
+        restart(s); /* the kill may have come from outside */
         s->of = check_part(e, s->t, v);
     }
     s->hangs += s->of.verdict == VERDICT_HANG;
     if (s->of.died)
-        target_restart(s->t);
+        restart(s);
     return blame_is_alike(s->failed, &s->of);
 }
 

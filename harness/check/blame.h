@@ -18,6 +18,8 @@ struct blame_options {
     uint32_t most_runs; /* executions in all; 0: BLAME_RUNS */
     /* Before each execution; may be NULL. */
     void (*before_run)(void *user);
+    /* Before the driver is restarted, which loses the memory that was lent to it; may be NULL. */
+    void (*before_restart)(void *user);
     void *user;
 };
 

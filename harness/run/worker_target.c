@@ -393,6 +393,17 @@ static void watch_blame(void *user)
     worker_pool_allow(b->s->link, check_extra_ns(b->check));
 }
 
+/* What was lent to recent cases and is lost now; what has changed is settled before the next case.
+ */
+static void compare_lent(void *user)
+{
+    const struct blame_watch *b = user;
+    struct worker_target *wt = &b->s->target[b->target];
+    uint64_t run = 0;
+    if (wt->n_recent && target_sweep(wt->target, &run) && !wt->late_of)
+        wt->late_of = run;
+}
+
 /* Whether to search for the operation that a failure comes from: not where a driver that crashes or
  * hangs again would end a process whose death is not handled. */
 static bool may_blame(const struct worker_state *s, const struct check *check, uint32_t t,
@@ -410,14 +421,14 @@ static void find_blame(struct worker_state *s, struct check *check, uint32_t t,
 {
     struct worker_target *wt = &s->target[t];
     struct blame_watch watch = { s, check, t };
-    struct blame_options options = { .before_run = watch_blame, .user = &watch };
+    struct blame_options options = { .before_run = watch_blame,
+                                     .before_restart = compare_lent,
+                                     .user = &watch };
     struct why why;
     struct blame b;
     if (!may_blame(s, check, t, failed))
         return;
     TRACE(LA, PU, "find the operation to blame");
-    if (wt->isolated && wt->n_recent)
-        settle_recent(s, t, wt->late_of);
     const int process = target_process(wt->target);
     watch_blame(&watch);
     blame_find(check, wt->target, failed, &options, &b, &why);

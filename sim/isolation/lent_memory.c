@@ -289,8 +289,11 @@ bool lent_memory_take(struct lent_memory *m, size_t length, struct lent_region *
     struct lent_slot *slots = m->slots;
 
     for (int c = 0; c < LENT_CLASSES; slots += m->layout.out_class[c++].n)
-        if (take_of_class(m, c, slots, length ? length : 1, ret_region, ret_late_of))
+        if (take_of_class(m, c, slots, length ? length : 1, ret_region, ret_late_of)) {
+            if (!m->late_of)
+                m->late_of = *ret_late_of;
             return true;
+        }
     return false;
 }
 
@@ -344,9 +347,10 @@ size_t lent_region_count_pattern(const struct lent_region *r, size_t size, size_
 uint64_t lent_memory_sweep(struct lent_memory *m)
 {
     struct lent_slot *slot = m->slots;
-    uint64_t first = 0;
+    uint64_t first = m->late_of;
     bool changed = false;
 
+    m->late_of = 0;
     for (int c = 0; c < LENT_CLASSES; c++) {
         const struct slot_class *class = &m->layout.out_class[c];
         uint32_t used = class->n; /* slots are used in turn, so the unused ones are last */

@@ -55,6 +55,7 @@ struct lent_memory {
     uint32_t turn[LENT_CLASSES];
     uint32_t in_used[LENT_CLASSES];
     uint64_t user; /* number of the run for which slots are taken, from 1 on; set by the caller */
+    uint64_t late_of; /* the first *ret_late_of since the last sweep; 0: none */
 };
 
 /* Creates the two memory files and maps them; the input file is then sealed.  WHY_SYSTEM,
@@ -84,7 +85,8 @@ bool lent_region_is_pattern(const struct lent_region *r, size_t offset, bool oth
 /* How many of n elements of `size` bytes, from the region's first byte on, still hold it. */
 size_t lent_region_count_pattern(const struct lent_region *r, size_t size, size_t n, bool other);
 /* Compares every slot, and restores those that were ever used.  The user of the first one that has
- * changed, the last user if that is one which was never used; 0: none has changed. */
+ * changed since the last sweep, whether lent_memory_take() has noticed it or not; the last user if
+ * that is one which was never used; 0: none has changed. */
 uint64_t lent_memory_sweep(struct lent_memory *m);
 
 /* The area that an address lies in, guard pages included. */

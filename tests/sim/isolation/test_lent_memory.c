@@ -152,6 +152,8 @@ START_TEST(late_writes_are_seen_when_the_slot_is_used_again)
         ck_assert(lent_region_is_pattern(&r, 9, false));
     }
     ck_assert_uint_eq(late, 1);
+    ck_assert_uint_eq(lent_memory_sweep(&m), 1);
+    ck_assert_uint_eq(lent_memory_sweep(&m), 0);
 }
 END_TEST
 
