@@ -176,6 +176,32 @@ static enum lifetime draw_lifetime(struct draft *d, const struct role *r)
     return rng_unit(b->rng) < b->options->constant ? LIFE_CONSTANT_COPY : LIFE_INPUT;
 }
 
+/* An operand that is not computed and whose elements may be compared with those of k. */
+static const struct tensor *find_alike(const struct draft *d, const struct graph_value *k)
+{
+    for (uint32_t i = 0; i < d->n_in; i++) {
+        const struct graph_value *other = d->in[i];
+        if (other && !other->result && dtype_info[other->t.dtype].tensor &&
+            other->t.dtype == k->t.dtype && shape_equal(&other->t.shape, &k->t.shape) &&
+            tensor_same_quant(&other->t, &k->t))
+            return &other->t;
+    }
+    return NULL;
+}
+
+/* In some calls elements equal or next to those of another operand. */
+static void draw_alike(struct draft *d, const struct role *r, struct graph_value *k)
+{
+    const uint32_t weight = d->b->weights->equal_elements;
+    const struct tensor *like = NULL;
+    enum { ALIKE = 45 };
+
+    if (!r->needs && takes_nonfinite(d->op) && rng_percent_aside(d->b->rng, ALIKE, weight))
+        like = find_alike(d, k);
+    if (like)
+        fill_alike(d->b, like, &k->t);
+}
+
 static struct graph_value *draw_fresh(struct draft *d, uint32_t at, const struct shape *shape)
 {
     const struct role *r = &d->op->in[d->role[at]];
@@ -191,6 +217,7 @@ static struct graph_value *draw_fresh(struct draft *d, uint32_t at, const struct
         scale_for_operand(d, at, &k->t) < 0 || graph_value_allocate(d->b, k) < 0 ||
         fill_values(d->b, d->op, r, &k->t) < 0)
         return NULL;
+    draw_alike(d, r, k);
     graph_value_measure(k);
     k->nonfinite = !(k->hi - k->lo < INFINITY);
     return k;
@@ -374,6 +401,12 @@ static bool takes_wide_integers(const struct draft *d)
            rng_percent_aside(d->b->rng, WIDE, weight);
 }
 
+/* Whether results are as exact whatever the operands' values are. */
+static bool takes_any_values(const struct op *op)
+{
+    return takes_nonfinite(op) || (op->error.kind == ERROR_EXACT && !op->move && op->n_out == 1);
+}
+
 /* Whether the call may read any finite floats: its results are then as exact as others.  They are
  * not read by others, which could leave the range of floats. */
 static bool takes_wide_floats(const struct draft *d)
@@ -383,7 +416,7 @@ static bool takes_wide_floats(const struct draft *d)
     enum dtype result = role_type(&op->out[0], d->typing);
     enum { WIDE = 40 };
 
-    if (d->b->limit <= fp16_limit || d->b->depth > 0 || !takes_nonfinite(op) ||
+    if (d->b->limit <= fp16_limit || d->b->depth > 0 || !takes_any_values(op) ||
         (result != DT_F32 && result != DT_B8))
         return false;
     for (int i = 0; i < op->n_in; i++)
@@ -392,6 +425,14 @@ static bool takes_wide_floats(const struct draft *d)
             return false;
     return (op->move || op->error.kind == ERROR_EXACT || op->error.kind == ERROR_DISCRETE) &&
            rng_percent_aside(d->b->rng, WIDE, op->move ? weight / 4 : weight);
+}
+
+static bool mixes_values(const struct draft *d)
+{
+    enum { MIXES = 41 };
+
+    return d->b->values == VALUES_MIX && takes_any_values(d->op) &&
+           rng_percent_aside(d->b->rng, MIXES, d->b->weights->mixed_values);
 }
 
 int draft_call(struct builder *b, const struct row *row, struct graph_value *primary,
@@ -412,6 +453,7 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
     d->limits = b->support ? support_row(b->support, row->id) : b->within;
     b->call_values = rng_percent(b->rng, b->weights->call_profile) ? profile_any(b) : VALUES_MIX;
     b->wide_integers = takes_wide_integers(d);
+    b->mixes_values = mixes_values(d);
     b->wide_floats = !primary && takes_wide_floats(d);
     TRY(list_roles(d, row->role));
 

@@ -21,6 +21,7 @@ enum value_class {
     SHIFTED, /* a mean far above the deviation: differences cancel */
     SPARSE,  /* mostly zeros of both signs */
     VAST,    /* floats beyond the range of integers; only in calls that may read any */
+    FAR,     /* the same, all of one sign */
     N_CLASSES
 };
 
@@ -85,21 +86,28 @@ static void fill_multiples(struct stream *s, size_t n, uint32_t most, double ste
     }
 }
 
+static double special_float(uint64_t bits)
+{
+    static const double values[] = { 0.0,         -0.0,        1,          -1,       0x1p-1,
+                                     -0x1p-1,     1.5,         -1.5,       2.5,      -2.5,
+                                     3,           -3,          6,          -6,       1 + 0x1p-10,
+                                     1 - 0x1p-11, 1 + 0x1p-23, 6 + 0x1p-8, 0x1p-149, -0x1p-130,
+                                     0x1p-24,     -0x1p-15,    FLT_MIN,    0x1p-14,  1e-6,
+                                     127.5,       -128.5,      255,        -1000 };
+
+    return values[bits % COUNT(values)];
+}
+
 /* Replaces some elements by special values; in some graphs one in 16 by one that is not finite. */
 static void put_special(struct builder *b, bool nonfinite, struct stream *s, size_t n, double *x)
 {
-    static const double finite[] = { 0.0,         -0.0,        1,           -1,         0x1p-1,
-                                     -0x1p-1,     1.5,         2.5,         6,          -6,
-                                     1 + 0x1p-10, 1 - 0x1p-11, 1 + 0x1p-23, 6 + 0x1p-8, 0x1p-149,
-                                     -0x1p-130,   0x1p-24,     -0x1p-15,    FLT_MIN,    0x1p-14,
-                                     1e-6,        127.5,       -128.5,      255,        -1000 };
     static const double beyond[] = { INFINITY, -INFINITY, NAN };
     uint32_t mask = (uint32_t[]){ 1, 3, 7 }[rng_below(b->rng, 3)];
 
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = stream_next(s);
         if ((bits & mask) == 0)
-            x[i] = finite[(bits >> 8) % COUNT(finite)];
+            x[i] = special_float(bits >> 8);
         if (nonfinite && (bits >> 32) % 16 == 0)
             x[i] = beyond[(bits >> 40) % COUNT(beyond)];
     }
@@ -141,15 +149,51 @@ static void fill_sparse(struct stream *s, size_t n, double reach, double *x)
             x[i] = x[i] < 0 ? -0.0 : 0.0;
 }
 
-/* Around the ends of 32-bit integers, some up to 2^123, and some that are not large. */
+/* Around the ends of 32-bit integers, or up to 2^123. */
+static double vast_float(uint64_t bits)
+{
+    double share = (double) (int32_t) (uint32_t) (bits >> 32) * 0x1p-31;
+
+    return ldexp(share, (int) (bits & 7 ? 28 + (bits >> 3) % 8 : (bits >> 3 & 0xffff) % 124));
+}
+
+/* Some are not large. */
 static void fill_vast(struct stream *s, size_t n, double reach, double *x)
 {
     fill_uniform(s, n, reach, x);
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = stream_next(s);
         if (bits & 3)
-            x[i] =
-                ldexp(x[i] / reach, (int) (bits & 28 ? 28 + (bits >> 8) % 8 : (bits >> 8) % 124));
+            x[i] = vast_float(bits >> 2);
+    }
+}
+
+static void fill_far(struct builder *b, struct stream *s, size_t n, double *x)
+{
+    static const double means[] = { -40000, 70000, -0x1p24, 0x1p31, -0x1p33 };
+    double mean = means[rng_below(b->rng, COUNT(means))];
+
+    fill_uniform(s, n, 0x1p-5, x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = mean * (1 + x[i]);
+}
+
+/* A quarter special, an eighth ties, an eighth larger than the others, or a quarter vast. */
+static void mix_floats(struct builder *b, bool vast, size_t n, double *x)
+{
+    struct stream s;
+
+    rng_stream(b->rng, &s);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = stream_next(&s);
+        switch (bits & 7) {
+        case 0:
+        case 1: x[i] = special_float(bits >> 8); break;
+        case 2: x[i] = trunc(x[i] * 4) + 0.5; break;
+        case 3: x[i] = vast ? vast_float(bits >> 3) : x[i] * (fabs(x[i]) < 32 ? 16 : 1); break;
+        case 4: x[i] = vast ? vast_float(bits >> 3) : x[i]; break;
+        default: break;
+        }
     }
 }
 
@@ -166,6 +210,7 @@ static void fill_class(struct builder *b, enum value_class class, bool nonfinite
     case SHIFTED: fill_shifted(b, &s, n, x); break;
     case SPARSE: fill_sparse(&s, n, reach, x); break;
     case VAST: fill_vast(&s, n, reach, x); break;
+    case FAR: fill_far(b, &s, n, x); break;
     case UNIFORM:
     case WIDE:
     case SPECIAL:
@@ -192,22 +237,28 @@ static void apply_needs(unsigned needs, size_t n, double *x)
         x[n / 2] = 1;
 }
 
-/* vast: the call may read any finite floats. */
-static int fill_floats(struct builder *b, const struct role *r, bool nonfinite, bool vast,
+/* of_call: for an operation, not for a model's input. */
+static int fill_floats(struct builder *b, const struct role *r, bool nonfinite, bool of_call,
                        struct tensor *t)
 {
+    enum { FAR_MEAN = 47 };
     static const double reaches[] = { 1, 2, 2, 4, 4, 8 };
     size_t n = tensor_count(t);
     struct arena_mark mark = arena_mark(b->arena);
     double *x = arena_alloc_raw(b->arena, n + 1, sizeof *x);
     double reach = r->needs & NEEDS_SMALL ? 2 : reaches[rng_below(b->rng, COUNT(reaches))];
     enum value_class class = draw_class(b, r);
+    bool mixes = of_call && b->mixes_values, vast = of_call && b->wide_floats && !r->needs;
 
-    if (vast && !r->needs && rng_percent(b->rng, 75))
+    if (vast && mixes && rng_percent_aside(b->rng, FAR_MEAN, 30))
+        class = FAR;
+    if (vast && !mixes && rng_percent(b->rng, 75))
         class = VAST;
     if (!x)
         return -1;
     fill_class(b, class, nonfinite, reach, n, x);
+    if (mixes && class != FAR)
+        mix_floats(b, vast, n, x);
     unsigned needs = r->needs;
     if ((r->likes & LIKES_WHOLE) && (class == WHOLE || class == SPECIAL)) {
         for (size_t i = 0; i < n; i++)
@@ -253,20 +304,41 @@ static int32_t wide_base(const struct builder *b)
     return bases[k];
 }
 
-static void fill_integers(struct builder *b, const struct role *r, struct tensor *t)
+static int32_t special_integer(uint64_t bits)
 {
-    static const int32_t special[] = { 0,     1,      -1,      2,         INT32_MAX, INT32_MIN,
-                                       32767, -32768, 46341,   -65536,    1 << 24,   (1 << 24) + 1,
-                                       255,   256,    1 << 30, -(1 << 30) };
-    size_t n = tensor_count(t), n_special = COUNT(special);
+    static const int32_t values[] = { 0,     1,      -1,      2,         INT32_MAX, INT32_MIN,
+                                      32767, -32768, 46341,   -65536,    1 << 24,   (1 << 24) + 1,
+                                      255,   256,    1 << 30, -(1 << 30) };
+
+    return values[bits % COUNT(values)];
+}
+
+/* An integer that may be any.  x: what it is otherwise. */
+static int64_t wide_integer(enum value_class class, uint64_t bits, int32_t base, int64_t x)
+{
+    if (class == LARGE)
+        return (int32_t) (uint32_t) bits;
+    if (class == SHIFTED)
+        return base + (int64_t) ((bits >> 8) % 7) - 3;
+    return class == SPECIAL && (bits & 3) == 0 ? special_integer(bits >> 8) : x;
+}
+
+static void fill_integers(struct builder *b, const struct op *op, const struct role *r,
+                          struct tensor *t)
+{
+    /* within a tensor whose values are mixed, and in others */
+    static const enum value_class mixed[] = { SPECIAL, SPECIAL, SPECIAL, LARGE,
+                                              SHIFTED, UNIFORM, UNIFORM, UNIFORM };
+    static const enum value_class whole[] = { SPECIAL, LARGE, SHIFTED, SHIFTED };
+    size_t n = tensor_count(t);
     enum value_class class = draw_class(b, r);
     int64_t reach = integer_reach(b, r, t, class), lowest = r->needs & NEEDS_NONNEG ? 0 : -reach;
     uint64_t choices = (uint64_t) (reach - lowest + 1);
     bool any = r->q != Q_PRODUCT && !(r->needs & NEEDS_SMALL);
-    if (any && b->wide_integers && b->values == VALUES_MIX && rng_percent(b->rng, 50))
-        class = (enum value_class[]){ SPECIAL, LARGE, SHIFTED }[rng_below(b->rng, 3)];
-    bool wraps = any && (b->nonfinite || b->wide_integers) && class == SPECIAL;
-    bool wide = any && b->wide_integers && (class == LARGE || class == SHIFTED);
+    bool wide = any && op && b->wide_integers, mixes = wide && b->mixes_values;
+    if (wide && b->values == VALUES_MIX && rng_percent(b->rng, 65))
+        class = whole[rng_below(b->rng, COUNT(whole))];
+    bool special = mixes || (any && class == SPECIAL && (wide || b->nonfinite));
     int32_t base = wide_base(b);
     int32_t *q = t->data;
     struct stream s;
@@ -277,15 +349,15 @@ static void fill_integers(struct builder *b, const struct role *r, struct tensor
         int64_t x = lowest + (int64_t) ((bits >> 32) * choices >> 32);
         if (class == WHOLE || class == SPARSE)
             x %= 3;
-        if (wraps && (bits & 3) == 0)
-            x = special[(bits >> 8) % n_special];
-        if (wide)
-            x = class == LARGE ? (int32_t) (uint32_t) bits : base + (int64_t) ((bits >> 8) % 7) - 3;
+        if (mixes)
+            x = wide_integer(mixed[bits >> 4 & 7], bits >> 7, base, x);
+        else if (wide || special)
+            x = wide_integer(class, bits, base, x);
         if ((r->needs & NEEDS_NONNEG) && x < 0)
             x = 1;
         q[i] = (int32_t) (x == 0 && (r->needs & NEEDS_NONZERO) ? 1 : x);
     }
-    if (wraps && !r->needs && n > 0) /* has no negative: NEG, ABS, differences */
+    if (special && !r->needs && n > 0) /* has no negative: NEG, ABS, differences */
         q[stream_next(&s) % n] = INT32_MIN;
 }
 
@@ -294,7 +366,8 @@ static void fill_bools(struct builder *b, const struct role *r, struct tensor *t
 {
     static const uint8_t truths[] = { 0, 1, 0, 2, 0, 127, 128, 255 };
     size_t n = tensor_count(t);
-    bool special = draw_class(b, r) == SPECIAL;
+    bool odd = b->values == VALUES_MIX && rng_percent(b->rng, b->weights->odd_truths);
+    bool special = draw_class(b, r) == SPECIAL || odd;
     uint8_t *q = t->data;
     struct stream s;
 
@@ -337,6 +410,7 @@ static int32_t code_of_class(enum value_class class, int32_t code, uint32_t nois
     case UNIFORM:
     case WIDE:
     case VAST:
+    case FAR:
     case N_CLASSES: break;
     }
     return code < lowest ? lowest : code > highest ? highest : code;
@@ -433,6 +507,7 @@ static void fill_codes(struct builder *b, const struct op *op, const struct role
     case LARGE: change_codes(&f, LARGE, &s, n); break;
     case SHIFTED: change_codes(&f, SHIFTED, &s, n); break;
     case VAST:
+    case FAR:
     case N_CLASSES: break;
     }
 }
@@ -451,15 +526,45 @@ bool takes_nonfinite(const struct op *op)
     return op->n_out == 1 && op->out[0].dims && !op->out[0].many;
 }
 
+/* The next number, by its bits; the same where that is none, or not finite. */
+static uint32_t next_number(uint32_t code, bool up, const struct codec *k)
+{
+    const uint32_t sign = 1u << (8 * k->size - 1), m = code & (sign - 1);
+    const uint32_t most = k->integer ? sign - 2 : k->size == 4 ? 0x7f7ffffe : 0x7bfe;
+
+    return m == 0 || m > most ? code : up ? code + 1 : code - 1;
+}
+
+void fill_alike(struct builder *b, const struct tensor *like, struct tensor *t)
+{
+    const struct codec *k = dtype_info[t->dtype].codec;
+    const size_t n = tensor_count(t), size = k->size;
+    const uint32_t sign = 1u << (8 * size - 1);
+    struct stream s;
+
+    rng_stream(b->rng, &s);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = stream_next(&s);
+        uint32_t code = 0;
+        if (bits & 2)
+            continue;
+        memcpy(&code, (const uint8_t *) like->data + i * size, size);
+        if (!k->integer && (code & ~sign) == 0)
+            code ^= sign;
+        else if ((bits & 12) == 0)
+            code = next_number(code, bits & 16, k);
+        memcpy((uint8_t *) t->data + i * size, &code, size);
+    }
+}
+
 int fill_values(struct builder *b, const struct op *op, const struct role *r, struct tensor *t)
 {
     const struct dtype_info *info = &dtype_info[t->dtype];
 
     if (!info->codec->integer)
-        return fill_floats(b, r, b->nonfinite && op && takes_nonfinite(op), op && b->wide_floats,
-                           t);
+        return fill_floats(b, r, b->nonfinite && op && takes_nonfinite(op), op != NULL, t);
     if (t->dtype == DT_I32)
-        fill_integers(b, r, t);
+        fill_integers(b, op, r, t);
     else if (info->quant == QUANT_NONE)
         fill_bools(b, r, t);
     else

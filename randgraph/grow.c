@@ -4,7 +4,13 @@
 #include "randgraph/coverage_internal.h"
 #include "randgraph/randgraph_internal.h"
 
-enum { TRIES_ROW = 16, TRIES_STEP = 40, FEW_KEEPERS = 8, SURE_OPERANDS = 8 };
+enum {
+    TRIES_ROW = 16,
+    TRIES_STEP = 40,
+    FEW_KEEPERS = 8,
+    MOST_OPERANDS = 8, /* their part of an operation's share */
+    MOST_ROWS = MOST_SHARE - MOST_OPERANDS
+};
 
 /* 0..n-1.  Varies with each attempt even when a fuzzer's bytes are used up and draw only 0. */
 static uint32_t below_varied(struct builder *b, uint32_t n)
@@ -144,8 +150,7 @@ static const struct row *pick_row(struct builder *b, const struct graph_value *k
     return NULL;
 }
 
-/* One of the types, all equally likely. */
-static enum dtype pick_type(struct builder *b, uint32_t types)
+enum dtype grow_type(struct builder *b, uint32_t types)
 {
     uint32_t skip = rng_below(b->rng, (uint32_t) __builtin_popcount(types)), type = 0;
 
@@ -167,7 +172,10 @@ static uint32_t types_of_first(const struct builder *b, const struct op *op)
 static const struct row *pick_first(struct builder *b)
 {
     uint32_t types = b->first ? types_of_first(b, b->first) : 0;
-    enum dtype type = pick_type(b, types ? types : b->types);
+
+    if (b->n_operations == 0 && types & b->begin_types)
+        types = b->begin_types;
+    enum dtype type = grow_type(b, types ? types : b->types);
 
     b->follows = NULL;
     if (b->forced)
@@ -182,6 +190,24 @@ static const struct row *pick_first(struct builder *b)
     return NULL;
 }
 
+/* Whether an operation may be added that reads no result. */
+static bool may_begin(const struct builder *b)
+{
+    return model_room(b, NULL, MODEL_PARTS) && model_room(b, NULL, MODEL_OUTPUTS);
+}
+
+/* Whether the operation draws the operand that it would read, because computed values are hardly
+ * ever those at which such operations are wrong. */
+static bool begins_afresh(struct builder *b, const struct row *row)
+{
+    enum { AFRESH = 44 };
+    const enum error_kind kind = row->op->error.kind;
+    const bool reveals = kind == ERROR_EXACT || kind == ERROR_DISCRETE;
+
+    return reveals && !row->op->move && !b->only && b->depth == 0 && may_begin(b) &&
+           rng_percent_aside(b->rng, AFRESH, b->weights->afresh);
+}
+
 /* Adds one operation.  -1: the call drawn is illegal or its results unsuitable; it is dropped. */
 static int try_step(struct builder *b)
 {
@@ -192,6 +218,8 @@ static int try_step(struct builder *b)
 
     if (!row)
         return -1;
+    if (k && begins_afresh(b, row))
+        k = NULL;
     struct arena_mark mark = arena_mark(b->arena);
     b->rng->drawer.empty = b->empty && (!b->n_operations || rng_percent(b->rng, 25));
     if (draft_call(b, row, k, &d) < 0 || !model_allows(&d) ||
@@ -240,10 +268,10 @@ static uint32_t count_keepers(const struct builder *b, enum dtype type)
 static int add_input(struct builder *b)
 {
     static const struct role any = { .dims = "?" };
-    enum dtype type = pick_type(b, b->types);
+    enum dtype type = grow_type(b, b->types);
 
     for (int i = 0; i < TRIES_ROW && count_keepers(b, type) < FEW_KEEPERS; i++)
-        type = pick_type(b, b->types); /* few operations, or none, preserve the rarest types */
+        type = grow_type(b, b->types); /* few operations, or none, preserve the rarest types */
     struct graph_value *k = graph_value_new(b, type, LIFE_INPUT);
     if (!k)
         return -1;
@@ -282,11 +310,19 @@ static const struct op *draw_op(struct builder *b)
     return op_table[k];
 }
 
+uint32_t grow_share(const struct op *op)
+{
+    const int operands = op->n_in + 2, rows = op->n_forms * op->n_typings / 2;
+
+    return (uint32_t) ((operands < MOST_OPERANDS ? operands : MOST_OPERANDS) +
+                       (rows < MOST_ROWS ? rows : MOST_ROWS));
+}
+
 const struct op *grow_any(struct builder *b)
 {
     for (;;) {
         const struct op *op = draw_op(b);
-        if ((int) rng_below(b->rng, SURE_OPERANDS) < op->n_in + 2)
+        if (rng_below(b->rng, MOST_SHARE) < grow_share(op))
             return op;
         /* a fuzzer's bytes that are used up draw the first operation */
         if (b->rng->bytes && b->rng->bytes == b->rng->end)
@@ -305,12 +341,6 @@ static const struct op *pick_next(struct builder *b)
             return op;
     }
     return NULL;
-}
-
-/* Whether an operation may be added that reads no result. */
-static bool may_begin(const struct builder *b)
-{
-    return model_room(b, NULL, MODEL_PARTS) && model_room(b, NULL, MODEL_OUTPUTS);
 }
 
 static int step(struct builder *b)

@@ -60,7 +60,7 @@ static uint32_t draw_types(struct builder *b)
         { TYPE(U8), w->theme_unsigned },
         { TYPE(S8), w->theme_signed },
         { TYPE(I32), w->theme_integer },
-        { TYPE(B8) | TYPE(F32), w->theme_logic },
+        { TYPE(B8) | TYPE(F32) | TYPE(I32), w->theme_logic },
         { TYPE(F32) | TYPE(F16), w->theme_floats },
         { TYPE(F32) | TYPE(U8) | TYPE(S8), w->theme_quantised },
         { UINT32_MAX, w->theme_all },
@@ -72,6 +72,9 @@ static uint32_t draw_types(struct builder *b)
 
     if (begin == 0) /* not under these options */
         begin = usable;
+    b->begin_types = 0;
+    if (b->first && !b->first_row && rng_percent(b->rng, w->even_types))
+        begin = b->begin_types = 1u << grow_type(b, begin);
     for (int i = 0; i < COUNT(theme); i++)
         sum += theme[i].types & begin ? theme[i].weight : 0;
     if (sum == 0)
@@ -147,6 +150,11 @@ static uint32_t draw_length(struct builder *b)
         rng_percent(b->rng, b->weights->short_graph))
         most = short_length;
     uint32_t n = o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
+    /* rather four or five than one, which finds fewer errors in a graph */
+    if (most == short_length && o->max_ops > short_length) {
+        uint32_t other = o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
+        n = other > n ? other : n;
+    }
     return b->empty && n == 1 && most > 1 ? 2 : n; /* another operation reads the empty result */
 }
 

@@ -151,7 +151,7 @@ int randgraph_check_from(const struct randgraph_options *options, const struct e
  * have one operation that is drawn without regard to the set; all other operations are in it.  It
  * is never changed once it is complete, and may then be used by several threads. */
 
-enum { RANDGRAPH_TRAITS = 19 + 2 * MAX_ROLES, RANDGRAPH_EDGE_PERCENT = 5 };
+enum { RANDGRAPH_TRAITS = 19 + 2 * MAX_ROLES, RANDGRAPH_EDGE_PERCENT = 2 };
 /* Calls that are drawn for a probe row: none of the first RANDGRAPH_FIRST_SAMPLES is supported: no
  * more; the limits learned so far predict the answers to the last RANDGRAPH_SURE_SAMPLES and two
  * for each limit: no more; at most RANDGRAPH_SAMPLES. */

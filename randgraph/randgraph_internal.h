@@ -137,6 +137,7 @@ struct builder {
     const struct op *first;       /* the next operation, if it can be drawn; NULL: any */
     const struct row *first_row;  /* the row of b->first, drawn by steering; NULL: any */
     enum dtype first_type;        /* of first_row */
+    uint32_t begin_types;         /* bit per dtype: with which b->first begins the graph; 0: any */
     const struct op *follows;     /* with steering: what wrote the value that is read; or NULL */
     uint32_t most_weight;         /* largest weight of an operation */
     uint32_t attempt;             /* varies repeated choices when a fuzzer's bytes are used up */
@@ -146,6 +147,7 @@ struct builder {
         call_values;            /* profile of the call's new operands; VALUES_MIX: as above */
     bool nonfinite;             /* values may be infinite or NaN, integers may wrap */
     bool wide_integers;         /* the call may read any integers, and they may wrap */
+    bool mixes_values;          /* the call's tensors have values of several classes */
     bool wide_floats;           /* the call may read any finite floats */
     bool empty;                 /* results may have no elements, the first one has none */
     bool failing;               /* the execution is to fail, at any operation that can */
@@ -256,6 +258,9 @@ enum randgraph_values profile_any(struct builder *b);
 /* Random elements into t->data that meet the role's needs.  op: the operation that
  * reads them; NULL: not known yet. */
 int fill_values(struct builder *b, const struct op *op, const struct role *r, struct tensor *t);
+/* Half of the elements: equal or next to those of another tensor of the same type and shape, zeros
+ * of floats with the other sign. */
+void fill_alike(struct builder *b, const struct tensor *like, struct tensor *t);
 /* Whether the operation may read new operands with infinities and NaN: it moves elements, or
  * computes each result from one element of each operand.  Others may multiply them by zero
  * (padding, interpolation, fast convolutions), so that results without them are not defined either.
@@ -369,9 +374,13 @@ void draw_illegal(struct draft *d);
 /* grow.c */
 /* Adds operations until there are so many, or no more can be drawn.  -1: there is none at all. */
 int grow_graph(struct builder *b, uint32_t operations);
-/* Any operation: the more operands it has, up to 6, the more likely, because the more there is to
- * be computed wrongly. */
+enum { MOST_SHARE = 20 };
+/* How likely an operation is beside others: the more operands, types and forms it has, up to a
+ * limit, the more there is to be computed wrongly. */
+uint32_t grow_share(const struct op *op);
+/* Any operation, by these shares. */
 const struct op *grow_any(struct builder *b);
+enum dtype grow_type(struct builder *b, uint32_t types); /* one of them, all equally likely */
 struct graph_value *grow_pick(struct builder *b); /* the value that the next operation reads */
 /* Adds an operation that reads `from` and whose only result has the type, shape and quantisation of
  * `like`. */

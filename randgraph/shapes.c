@@ -4,7 +4,7 @@
 
 #include "randgraph/randgraph_internal.h"
 
-enum { STAR = '*', USUAL_DIM = 10 };
+enum { STAR = '*', USUAL_DIM = 10, LARGE_WINDOW = 12 };
 
 static bool any_shape(const struct role *r)
 {
@@ -225,7 +225,8 @@ static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, 
     if (letter >= 'a' && letter <= 'z') {
         /* the size of a window over the dimension of its capital */
         unsigned char capital = (unsigned char) (letter - 'a' + 'A');
-        room = room < 5 ? room : 5;
+        uint32_t most = rng_percent(d->b->rng, d->b->weights->large_window) ? LARGE_WINDOW : 5;
+        room = room < most ? room : most;
         if (c->bound[capital] && c->letter[capital] < room)
             room = c->letter[capital];
     }

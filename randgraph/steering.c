@@ -4,10 +4,12 @@
  *     ADD 2 rows=3343 values=333336333 option.activation=33013333 next=33333...
  *     CONV_2D 4
  *
- * Each operation has a level from 0 to 6: its weight is 2^level, and 3 is that of an operation that
- * was executed as often as the mean of all.  Its rows, ranks, classes of values, options and the
- * operations that read its results have levels relative to each other, one digit each, in the order
- * of the catalogue; those that are not listed are all 3. */
+ * Each operation has a level from 0 to 6: its weight is 2^level times its share (grow_share()), and
+ * 3 is that of an operation that was executed as often as the mean of all (count_by_share()).  Its
+ * rows, ranks, classes of values, options and the operations that read its results have levels
+ * relative to each other, one digit each, in the order of the catalogue; those that are not listed
+ * are all 3. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +177,13 @@ static bool op_is_drawn(const struct randgraph_support *support, const struct op
     return false;
 }
 
+/* What the count of an operation amounts to beside those of others: it is to be drawn more often,
+ * but each of its rows less often, the more rows it has. */
+static uint64_t count_by_share(const struct op *op, uint64_t n)
+{
+    return (uint64_t) ((double) n * sqrt((double) MOST_SHARE / grow_share(op)));
+}
+
 static void set_all(const struct randgraph_coverage *c, const struct randgraph_support *support,
                     struct randgraph_steering *s)
 {
@@ -182,7 +191,7 @@ static void set_all(const struct randgraph_coverage *c, const struct randgraph_s
 
     for (int i = 0; i < op_table_n; i++)
         if (op_is_drawn(support, &s->op[i]))
-            join(&g, &s->op[i].op, drawn(&c->op[i]));
+            join(&g, &s->op[i].op, count_by_share(op_table[i], drawn(&c->op[i])));
     set_levels(&g);
     for (int i = 0; i < op_table_n; i++) {
         struct op_levels *l = &s->op[i];
@@ -429,7 +438,8 @@ const struct op *steer_first(struct builder *b)
 
     mark_beginning(b, any);
     for (int i = 0; i < op_table_n; i++)
-        weight[i] = any[i] && randgraph_weight_of(b->weights, op_table[i]) ? 1u << s->op[i].op : 0;
+        if (any[i] && randgraph_weight_of(b->weights, op_table[i]))
+            weight[i] = grow_share(op_table[i]) << s->op[i].op;
     uint32_t i = draw_weighted(b->rng, weight, (uint32_t) op_table_n);
     uint32_t n = weight[i] ? beginnings_of(b, op_table[i], b->types, begin) : 0;
     if (weight[i] && n == 0)

@@ -8,8 +8,9 @@
 #include "randgraph/randgraph.h"
 #include "sim/hal/convert.h"
 
-/* Of the models at conform_seed 1. */
-static const uint64_t FIRST_SEED = 41;
+/* Of the models at conform_seed 1.  With another one some differences from the lists of the vendor
+ * suite may be shown by none of them (tests/harness/test_exempt.c). */
+static const uint64_t FIRST_SEED = 45;
 enum { PER_OP = 2, LARGER = 24, MAX_CALL_INPUTS = 128 };
 
 struct conform_model *conform_models;

@@ -3,9 +3,9 @@
 /* The same on every machine.  A change of the generator or of the reference changes them:
  * tests/harness/shards/test_canaries.c prints the new ones. */
 const uint64_t canary_digests[CANARIES] = {
-    0x8ef503785b3eadb1u, 0xea394cb8ef496000u, 0xee119a1e437759d7u, 0x093bd68a7cb2774cu,
-    0xc6ef89b21d1d8cb4u, 0x8b094a767f583f78u, 0xbf7562b794a1e4ceu, 0x85f9bba030c395deu,
-    0x3603d9df44bb9920u, 0xa82a47216e98acbcu, 0x5fb280637406b560u, 0x2248b90c96150b1du,
-    0xe935d1ebfcda44a2u, 0x5cf8e21cba605157u, 0x589dfd981071d3bcu, 0x82da18f337e4dfa0u,
-    0x98b7b982d6a21d6cu, 0x52bd7de80452bd53u, 0x570eb242ed80385cu, 0xde25b5d2feb23e43u,
+    0x8191edd881d9d94bu, 0x54b8f214bb748030u, 0x646a2b9b7a9f00edu, 0x42d7d9857849203au,
+    0x18eb7468d86972bdu, 0x095b13cb60d369d7u, 0x1f5b378b8287c585u, 0x6182c48ebe7fe9efu,
+    0xca4963c265beac67u, 0x1ac394db950763c4u, 0x08b7bb5774cffdf3u, 0x3daa1c343e905cafu,
+    0xa61d7c4837673a7cu, 0x4f2f66ba838e7921u, 0x6fd264b8f4e1d4a9u, 0xdbafcda1438a081cu,
+    0x5b463d6ac5fc0eb7u, 0x8da70a94291fd619u, 0x7ecd07bdf59d99c9u, 0xdd27245649f644ebu,
 };

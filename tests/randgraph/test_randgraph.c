@@ -164,7 +164,7 @@ START_TEST(operations_that_read_values_are_connected)
     struct randgraph_options o = randgraph_default;
     struct randgraph_weights weights = randgraph_weights_default;
 
-    weights.any_next = 0;
+    weights.any_next = weights.afresh = 0;
     o.weights = &weights;
     o.control_flow = 0.3;
     for (uint64_t i = 0; i < 500; i++)
