@@ -101,6 +101,17 @@ static void write_traces(void)
                "     \"name\": \"[NN_LA_PP]build\"}\n  ]\n}\n");
 }
 
+/* One that a seed has room for. */
+static void make_small(uint64_t index, struct arena *a, struct example *ret_example)
+{
+    struct randgraph_options o = randgraph_default;
+    struct why w;
+
+    o.max_ops = 5;
+    o.max_dim = 8;
+    ck_assert_int_eq(randgraph_make(&o, 1, index, a, ret_example, &w), 0);
+}
+
 /* Specifications of random graphs, as texts and as the results database stores them. */
 static void write_specs(void)
 {
@@ -112,7 +123,7 @@ static void write_specs(void)
         struct example e;
         struct why w;
         FILE *to = open_memstream(&text, &n);
-        ck_assert_int_eq(randgraph_make(NULL, 1, (uint64_t) i, a, &e, &w), 0);
+        make_small((uint64_t) i, a, &e);
         ck_assert_int_eq(specs_write_modpy(&e, NULL, to, &w), 0);
         fclose(to);
         ck_assert_uint_lt(n, sizeof seed.bytes);
@@ -234,7 +245,7 @@ void seeds_of_children(void)
     struct example e;
     struct why w;
 
-    ck_assert_int_eq(randgraph_make(NULL, 1, 0, a, &e, &w), 0);
+    make_small(0, a, &e);
     ck_assert_int_eq(specs_write_json(&e, to, &w), 0);
     fputs("{\"end\": 1}\n", to);
     n = (size_t) ftell(to);
