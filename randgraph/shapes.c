@@ -125,7 +125,7 @@ bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc)
     return true;
 }
 
-/* Most are small, half of them at most half of that; a few are large, and then often next to the
+/* Most are small, many of them at most half of that; a few are large, and then often next to the
  * size of a vector or a tile. */
 static uint32_t draw_dim(struct builder *b, uint32_t room, bool last)
 {
@@ -140,7 +140,7 @@ static uint32_t draw_dim(struct builder *b, uint32_t room, bool last)
         return dim < most ? dim : most > 1 ? most : 1;
     }
     most = most < USUAL_DIM ? most : USUAL_DIM;
-    if (rng_percent(b->rng, 50))
+    if (rng_percent(b->rng, b->weights->small_dims))
         most = (most + 1) / 2;
     if (most > room)
         most = room;
