@@ -218,6 +218,16 @@ def random(here, target, *more, count="60"):
     return code, summary, held, kinds
 
 
+def index_of(name):
+    return int(name.rsplit("/i", 1)[1])
+
+
+def passing(rows):
+    """The first case that is not among those that fail."""
+    failing = {row[0] for row in rows}
+    return next(name for name in (f"{CASE[0]}{i}" for i in range(60)) if name not in failing)
+
+
 def check_baseline_run(here):
     db, path = os.path.join(here, "b.db"), os.path.join(here, "cpu.baseline")
     code, summary, _, _ = random(here, FAULT)
@@ -287,7 +297,7 @@ def check_waivers(here, rows, expected):
 
     # Skips, flakes, lost passes.
     name = rows[0][0]
-    write(path, head + f"skip {name} reason=slow\npass|fail {CASE[0]}1\nfail random/* reason=known\n")
+    write(path, head + f"skip {name} reason=slow\npass|fail {passing(rows)}\nfail random/* reason=known\n")
     code, summary, held, kinds = random(here, FAULT, "--baseline", path)
     check("skip and flake", (code, held["skipped"], held["flakes"], held["expected"], kinds),
           (0, 1, 1, len(rows) - 1, {}))
@@ -324,18 +334,19 @@ def check_update(here, rows, expected):
     query(db, "UPDATE verdicts SET verdict = 'crash', stage = 'execute', operation = NULL, blamed_operation = NULL "
           "WHERE case_id = " + case, rows[1][0])
     query(db, "UPDATE verdicts SET verdict = 'pass' WHERE case_id = " + case, rows[2][0])
+    refused = passing(rows)
     query(db, "UPDATE verdicts SET verdict = 'refused', stage = 'prepare', status = 'GENERAL_FAILURE', operation = NULL "
-          "WHERE case_id = " + case, CASE[0] + "2")
+          "WHERE case_id = " + case, refused)
     code, out, _ = run("baseline", "--check", path, "--db", db)
     check("check", code, 1)
-    check_text("check", out, f"crash       {rows[1][0]}  {FAULT}\n", f"refused     {CASE[0]}2  {FAULT}\n",
+    check_text("check", out, f"crash       {rows[1][0]}  {FAULT}\n", f"refused     {refused}  {FAULT}\n",
                "; 1 changed failure; 1 unexpected pass\n", "2 failures that no baseline expects\n",
                f"    changed failure: {rows[1][0]} on {FAULT}: crash stage=execute status=NONE; line ")
     code, out, _ = run("baseline", "--check", path, "--db", db, "--json")
     check("check as JSON", (code, json.loads(out)["unexpected_failures"]), (1, 2))
     check("update", run("baseline", "--update", path, "--db", db)[:2], (0, f"{path}: 1 added, 1 changed, 1 removed\n"))
     check_text("its text", read(path), f"# about it\ncrash       {rows[1][0]} stage=execute\n",
-               f"\n\nrefused     {CASE[0]}2 stage=prepare status=GENERAL_FAILURE\n")
+               f"\n\nrefused     {refused} stage=prepare status=GENERAL_FAILURE\n")
     check("nothing is left of a case that passes", rows[2][0] + " " in read(path), False)
     check("check after the update", run("baseline", "--check", path, "--db", db)[0], 0)
     write(path, f"halcyon-baseline 1\nfail {rows[1][0]} reason=known\nfail random/*\n")
@@ -343,10 +354,11 @@ def check_update(here, rows, expected):
     check("a waiver that no longer covers", (code, out, err),
           (0, f"{path}: 1 added, 0 changed, 0 removed; 1 waiver not updated\n",
            f"{path}:2: not updated, because it is a waiver: the verdict of {rows[1][0]} is now crash\n"))
-    write(path, f"halcyon-baseline 1\nfail {rows[1][0]}\nfail random/*\ncrash {CASE[0]}2\n")
+    write(path, f"halcyon-baseline 1\nfail {rows[1][0]}\nfail random/*\ncrash {refused}\n")
     run("baseline", "--update", path, "--db", db, "--flakes")
-    check("flakes", read(path), f"halcyon-baseline 1\n\nfail        random/*\nrefused|crash {CASE[0]}2\n"
-          f"fail|crash  {rows[1][0]}\n")
+    flakes = sorted([(refused, "refused|crash"), (rows[1][0], "fail|crash ")], key=lambda line: index_of(line[0]))
+    check("flakes", read(path), "halcyon-baseline 1\n\nfail        random/*\n" +
+          "".join(f"{verdicts} {case}\n" for case, verdicts in flakes))
 
     # Several targets.
     run("random", "--no-probe", "-d", "sim:cpu", "-d", "sim:dsp", "--count", "5", "--db", db)
