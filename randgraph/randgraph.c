@@ -73,7 +73,7 @@ static uint32_t draw_types(struct builder *b)
     if (begin == 0) /* not under these options */
         begin = usable;
     b->begin_types = 0;
-    if (b->first && !b->first_row && rng_percent(b->rng, w->even_types))
+    if (begin && b->first && !b->first_row && rng_percent(b->rng, w->even_types))
         begin = b->begin_types = 1u << grow_type(b, begin);
     for (int i = 0; i < COUNT(theme); i++)
         sum += theme[i].types & begin ? theme[i].weight : 0;

@@ -45,6 +45,7 @@ static struct randgraph_weights probe_weights(uint32_t index)
     struct randgraph_weights w = randgraph_weights_default;
 
     w.unknown_graph = w.pool_graph = w.extra_output = 0;
+    w.small_dims = 30; /* limits on sizes show beyond them */
     w.degenerate = 100;
     w.vary_constant = 20;
     w.input_scalar = index % 4 == 3 ? 20 : 0;

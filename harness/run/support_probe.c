@@ -166,7 +166,12 @@ static void ask_calls(struct row_probe *r, struct worker_pool_link *l, struct pr
             break;
         const struct randgraph_limits *within =
             randgraph_guide(r->row, r->next, &a->limits, &room) ? &room : NULL;
-        if (ask_sample(r, r->next, within, s, a)) {
+        bool made = within && ask_sample(r, r->next, within, s, a);
+        if (!made) { /* also where no call is within limits that are too narrow yet */
+            within = NULL;
+            made = ask_sample(r, r->next, NULL, s, a);
+        }
+        if (made) {
             if (!r->yes) {
                 r->first = r->next;
                 r->first_is_free = !within;

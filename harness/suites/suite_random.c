@@ -56,7 +56,7 @@ struct of_graphs {
 };
 
 /* Graphs are drawn until n of them are supported, but at most so many times n. */
-enum { DRAWS = 4, REMOTE_PART = 2 };
+enum { DRAWS = 16, REMOTE_PART = 2 };
 
 static void graphs(struct conform *c, const void *data)
 {
