@@ -1,8 +1,8 @@
 /* Specifications in the results database: a text as tokens and numbers (reports/spec_tokens.h),
  * compressed.
  *
- *     byte 0        PACKED_SPEC; another format, also one with another dictionary, would have
- * another bytes 1, 2    the planes that are not empty, the first one in the lowest bit of byte 1
+ *     byte 0        PACKED_SPEC; any other format or dictionary would have another
+ *     bytes 1, 2    the planes that are not empty, the first one in the lowest bit of byte 1
  *     each of them  its size, twice, + 1 if it is compressed; then also the compressed size; the
  *                   bytes, if compressed a frame of RFC 8878 (Zstandard) without its magic number,
  *                   with a preset dictionary for the first plane
