@@ -36,27 +36,56 @@ static bool cut_tensor(struct edit *c, const struct value_ref *ref, uint32_t dim
     return true;
 }
 
-enum { SIZES = 5, ENDS = 2, PER_DIMENSION = TOGETHER_KINDS * SIZES * ENDS };
+/* Kinds of dimensions that are cut together: those of golden/edit/ties.h, and all that are
+ * multiples of one, such as the output channels of a depthwise convolution. */
+enum { MULTIPLES = TOGETHER_KINDS, KINDS };
+enum { SIZES = 5, ENDS = 2, PER_DIMENSION = KINDS * SIZES * ENDS };
 
 static uint32_t size_at(uint32_t n, uint32_t choice)
 {
     return choice < 3 ? choice + 1 : choice == 3 ? n / 2 : n - 1;
 }
 
+/* Cuts all dimensions that are multiples of `old`, unless all of these are equal. */
+static enum reduced cut_multiples(struct edit *c, const struct value_ref *refs, uint32_t n,
+                                  uint32_t old, uint32_t size, bool last)
+{
+    bool multiple = false;
+
+    for (uint32_t i = 0; i < n && !multiple; i++) {
+        const struct shape *s = &edit_tensor(c, &refs[i])->shape;
+        for (uint32_t d = 0; d < s->rank; d++)
+            multiple |= s->dim[d] > old && s->dim[d] % old == 0;
+    }
+    for (uint32_t i = 0; i < n && multiple; i++) {
+        struct shape s = edit_tensor(c, &refs[i])->shape;
+        for (uint32_t d = 0; d < s.rank; d++)
+            if (s.dim[d] && s.dim[d] % old == 0 &&
+                !cut_tensor(c, &refs[i], d, s.dim[d] / old * size, last))
+                return REDUCE_NOTHING;
+    }
+    return multiple ? REDUCE_DONE : REDUCE_NOTHING;
+}
+
 static enum reduced cut(struct edit *c, const struct value_ref *refs, uint32_t n, uint32_t at,
                         uint32_t dim, uint32_t choice)
 {
     struct ties ties;
-    enum together kind = (enum together)(choice / (SIZES * ENDS));
+    uint32_t kind = choice / (SIZES * ENDS);
     uint32_t old = edit_tensor(c, &refs[at])->shape.dim[dim];
     uint32_t size = size_at(old, choice / ENDS % SIZES);
     bool last = choice % ENDS;
-    if (size >= old || size < 1 || !ties_find(c, &ties))
+    if (size >= old || size < 1)
+        return REDUCE_NOTHING;
+    if (kind == MULTIPLES)
+        return cut_multiples(c, refs, n, old, size, last);
+    if (!ties_find(c, &ties))
         return REDUCE_NOTHING;
     for (uint32_t i = 0; i < n; i++) {
         struct shape s = edit_tensor(c, &refs[i])->shape;
         for (uint32_t d = 0; d < s.rank; d++)
-            if (goes_together(&ties, kind, &refs[at], dim, &refs[i], d, s.dim[d] == old) &&
+            if (goes_together(&ties, (enum together) kind, &refs[at], dim, &refs[i], d,
+                              s.dim[d] == old) &&
                 !cut_tensor(c, &refs[i], d, size, last))
                 return REDUCE_NOTHING;
     }

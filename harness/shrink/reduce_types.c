@@ -124,8 +124,24 @@ static void set_bias_scales(struct edit *c)
 
 enum { TO_SCALES = 7, QUANT_CHOICES = TO_SCALES + 1 };
 
+/* What changes with the scale of an operand. */
+enum also { EQUAL_SCALES, NOTHING_ELSE, RESULTS, ALSO_KINDS };
+
+/* Changes the scales of the only operation's results as much. */
+static void scale_results(struct edit *c, double factor)
+{
+    const struct graph *g = &c->e.model.graph[0];
+
+    for (uint32_t i = 0; i < g->operation[0].n_out; i++) {
+        const struct tensor *t = &g->operand[g->operation[0].out[i]].tensor;
+        if (has_scale(t))
+            edit_set_quant(c, g->operation[0].out[i], (float) (factor * (double) t->scale),
+                           t->zero);
+    }
+}
+
 /* Gives the operand at `at`, and all that have its scale and zero point, a plainer one. */
-static enum reduced plain_quant(struct edit *c, uint32_t at, uint32_t choice, bool alone)
+static enum reduced plain_quant(struct edit *c, uint32_t at, uint32_t choice, enum also also)
 {
     struct graph *g = &c->e.model.graph[0];
     float scale = g->operand[at].tensor.scale, to = scale;
@@ -138,10 +154,12 @@ static enum reduced plain_quant(struct edit *c, uint32_t at, uint32_t choice, bo
         return REDUCE_NOTHING;
     for (uint32_t i = 0; i < g->n_operands; i++) {
         const struct tensor *t = &g->operand[i].tensor;
-        if (has_scale(t) &&
-            (i == at || (!alone && t->scale >= scale && t->scale <= scale && t->zero == zero)))
+        bool equal = t->scale >= scale && t->scale <= scale && t->zero == zero;
+        if (has_scale(t) && (i == at || (also == EQUAL_SCALES && equal)))
             edit_set_quant(c, i, to, to_zero);
     }
+    if (also == RESULTS)
+        scale_results(c, (double) to / (double) scale);
     set_bias_scales(c);
     return REDUCE_DONE;
 }
@@ -149,12 +167,17 @@ static enum reduced plain_quant(struct edit *c, uint32_t at, uint32_t choice, bo
 enum reduced shrink_scales(struct edit *c, uint32_t site)
 {
     struct graph *g = &c->e.model.graph[0];
-    uint32_t at = site / (2 * QUANT_CHOICES), choice = site % (2 * QUANT_CHOICES);
+    const uint32_t per_operand = ALSO_KINDS * QUANT_CHOICES;
+    uint32_t at = site / per_operand, choice = site % per_operand;
+    enum also also = (enum also)(choice / QUANT_CHOICES);
     if (c->e.model.n_graphs > 1 || at >= g->n_operands)
         return REDUCE_END;
     if (!has_scale(&g->operand[at].tensor))
         return REDUCE_NOTHING;
-    return plain_quant(c, at, choice % QUANT_CHOICES, choice >= QUANT_CHOICES);
+    choice %= QUANT_CHOICES;
+    if (also == RESULTS && (choice == 0 || g->n_operations > 1))
+        return REDUCE_NOTHING;
+    return plain_quant(c, at, choice, also);
 }
 
 /* ---- flags and lifetimes */

@@ -92,7 +92,7 @@ def check_way(halcyon, folder, fault, way):
     """The way of execution stays, as plain as it can be; replay and explain use it, too."""
     target = f"sim:cpu?fault={fault}"
     path = f"{folder}/way.mod.py"
-    case = first_failure(halcyon, folder, target, "/ways=1")
+    case = first_failure(halcyon, folder, target, "/ways=1/seed=2")
     _, _, bucket, _, _, text = shrink(halcyon, case, target, path)
     require(bucket.endswith(" in the way " + way.split("=")[0]), fault, case, bucket)
     require(f"halcyon run {path} -d '{target}' --ways {way}\n" in text, "no command with the way in\n", text)
