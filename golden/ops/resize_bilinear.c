@@ -126,7 +126,8 @@ static void add_slack(const struct call *c, const struct resize_place *column, c
         }
 }
 
-/* Errors of the pixels are interpolated like the pixels; each of the products and sums is rounded.
+/* Errors of the pixels are interpolated like the pixels; each of the products and sums is rounded,
+ * and each of the four products may be flushed to zero.
  * Implementations may multiply a pixel that has no bound or is NaN by a weight of 0, which gives
  * NaN: it counts as infinite where results are next to it. */
 static int bound(struct call *c, struct why *w)
@@ -145,7 +146,7 @@ static int bound(struct call *c, struct why *w)
                   (c->ex[RESIZE_INPUT] ? c->ex[RESIZE_INPUT][i] : 0);
     interpolate(c, column, size, ey);
     for (size_t i = 0; i < n_out; i++)
-        ey[i] = bound_clean(ey[i]);
+        ey[i] = bound_clean(ey[i] + 4 * bound_tiny(c->unit));
     for (size_t i = 0; i < n; i++)
         size[i] = size[i] < INFINITY ? c->x[RESIZE_INPUT][i] : INFINITY;
     add_slack(c, column, size, scratch, ey);
@@ -173,8 +174,8 @@ const struct op op_RESIZE_BILINEAR = {
     .takes_empty = ROLE_BIT(RESIZE_INPUT),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text =
-                   "ex interpolated like the pixels, 8 u of the pixels, and the effect of 4 ulps "
-                   "in a position" },
+                   "ex interpolated like the pixels, 8 u of the pixels, four of the smallest "
+                   "normal numbers, and the effect of 4 ulps in a position" },
     .infer = resize_infer,
     .eval = eval,
     .bound = bound,

@@ -2,6 +2,7 @@
  * bounds where rounding or an uncertain index decides.  tests/oracle compares their values with
  * numpy. */
 #include <check.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -101,6 +102,12 @@ static float nearest_pixel(position_fn *position, const struct resizing *z, cons
              nearest(position, z->w, z->to_w, z, j)];
 }
 
+/* As processors do that read and write subnormal numbers as 0. */
+static float flushed(float x)
+{
+    return fabsf(x) < FLT_MIN ? 0 : x;
+}
+
 static float bilinear_pixel(position_fn *position, const struct resizing *z, const float *x, int i,
                             int j)
 {
@@ -111,8 +118,10 @@ static float bilinear_pixel(position_fn *position, const struct resizing *z, con
     int v0 = clamped((int) floorf(v), z->w), v1 = clamped((int) floorf(v) + 1, z->w);
     float dy = y - floorf(y), dv = v - floorf(v);
 
-    return x[y0 * z->w + v0] * (1 - dy) * (1 - dv) + x[y1 * z->w + v0] * dy * (1 - dv) +
-           x[y0 * z->w + v1] * (1 - dy) * dv + x[y1 * z->w + v1] * dy * dv;
+    return flushed(flushed(x[y0 * z->w + v0] * (1 - dy)) * (1 - dv)) +
+           flushed(flushed(x[y1 * z->w + v0] * dy) * (1 - dv)) +
+           flushed(flushed(x[y0 * z->w + v1] * (1 - dy)) * dv) +
+           flushed(flushed(x[y1 * z->w + v1] * dy) * dv);
 }
 
 typedef float resize_fn(position_fn *position, const struct resizing *z, const float *x, int i,
@@ -127,7 +136,7 @@ static uint32_t below(uint32_t n)
 }
 
 enum { MOST = 40 };
-static float pixels[MOST * MOST];
+static float pixels[MOST * MOST], unit = 1; /* of the pixels */
 
 static struct resizing draw_resizing(void)
 {
@@ -140,7 +149,7 @@ static struct resizing draw_resizing(void)
                           mode == 2 };
 
     for (int i = 0; i < z.h * z.w; i++)
-        pixels[i] = (float) below(20001) / 100 - 100;
+        pixels[i] = ((float) below(20001) / 100 - 100) * unit;
     return z;
 }
 
@@ -204,6 +213,17 @@ START_TEST(resized_images_lie_within_the_bounds)
     ck_assert_int_eq(count_outside("RESIZE_BILINEAR", bilinear_pixel, 1, &loose), 0);
     ck_assert_int_eq(loose, 0);
     ck_assert_int_gt(count_outside("RESIZE_BILINEAR", bilinear_pixel, 1.001f, &loose), 100000);
+}
+END_TEST
+
+START_TEST(products_below_the_normal_numbers_may_be_lost)
+{
+    int loose;
+
+    unit = 0x1p-130f;
+    int outside = count_outside("RESIZE_BILINEAR", bilinear_pixel, 1, &loose);
+    unit = 1;
+    ck_assert_int_eq(outside, 0);
 }
 END_TEST
 
@@ -431,6 +451,7 @@ Suite *ops_lookup_suite(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, fingerprints_are_those_of_farmhash);
     tcase_add_test(t, resized_images_lie_within_the_bounds);
+    tcase_add_test(t, products_below_the_normal_numbers_may_be_lost);
     tcase_add_test(t, nearest_pixels_lie_within_the_bounds);
     tcase_add_test(t, positions_on_borders_are_uncertain);
     tcase_add_loop_test(t, resize_case, 0, COUNT(resizes));
