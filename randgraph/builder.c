@@ -168,6 +168,8 @@ bool graph_value_usable(const struct builder *b, const struct graph_value *k)
 {
     static const double limit = 32768;
 
+    if (k->t.dtype == DT_F16)
+        return k->nonfinite || (k->lo >= -fp16_limit && k->hi <= fp16_limit);
     if (k->t.dtype == DT_F32)
         return k->nonfinite || (k->lo >= -b->limit && k->hi <= b->limit);
     if (k->t.dtype != DT_I32)

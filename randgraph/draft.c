@@ -394,9 +394,6 @@ static bool takes_wide_integers(const struct draft *d)
 
     if (d->typing->slot[0] != DT_I32 || d->b->depth > 0 || !weight)
         return false;
-    for (int i = 0; i < op->n_in; i++)
-        if (op->in[i].needs & NEEDS_NONZERO)
-            return false;
     return op->move || op->error.kind == ERROR_EXACT || op->error.kind == ERROR_DISCRETE ||
            rng_percent_aside(d->b->rng, WIDE, weight);
 }
@@ -407,22 +404,32 @@ static bool takes_any_values(const struct op *op)
     return takes_nonfinite(op) || (op->error.kind == ERROR_EXACT && !op->move && op->n_out == 1);
 }
 
+/* Whether the result and all operands that are tensors have the type or are BOOL8; but for axes,
+ * sizes and the like. */
+static bool all_of_type(const struct draft *d, enum dtype type)
+{
+    const struct op *op = d->op;
+    enum dtype result = role_type(&op->out[0], d->typing);
+    bool all = result == type || result == DT_B8;
+
+    for (int i = 0; i < op->n_in && all; i++) {
+        enum dtype of = role_type(&op->in[i], d->typing);
+        all = !op->in[i].dims || op->in[i].draw == DRAW_OP || of == type || of == DT_B8;
+    }
+    return all;
+}
+
 /* Whether the call may read any finite floats: its results are then as exact as others.  They are
  * not read by others, which could leave the range of floats. */
 static bool takes_wide_floats(const struct draft *d)
 {
     const struct op *op = d->op;
     uint32_t weight = d->b->weights->wide_floats;
-    enum dtype result = role_type(&op->out[0], d->typing);
     enum { WIDE = 40 };
 
-    if (d->b->limit <= fp16_limit || d->b->depth > 0 || !takes_any_values(op) ||
-        (result != DT_F32 && result != DT_B8))
+    if (d->b->model->relaxed || d->b->depth > 0 || !takes_any_values(op) ||
+        !(all_of_type(d, DT_F32) || all_of_type(d, DT_F16)))
         return false;
-    for (int i = 0; i < op->n_in; i++)
-        if (op->in[i].dims && role_type(&op->in[i], d->typing) != DT_F32 &&
-            role_type(&op->in[i], d->typing) != DT_B8)
-            return false;
     return (op->move || op->error.kind == ERROR_EXACT || op->error.kind == ERROR_DISCRETE) &&
            rng_percent_aside(d->b->rng, WIDE, op->move ? weight / 4 : weight);
 }
@@ -433,6 +440,17 @@ static bool mixes_values(const struct draft *d)
 
     return d->b->values == VALUES_MIX && takes_any_values(d->op) &&
            rng_percent_aside(d->b->rng, MIXES, d->b->weights->mixed_values);
+}
+
+/* Whether the call may read infinities and NaN, in a graph that has none otherwise. */
+static bool takes_any_floats(const struct draft *d)
+{
+    const struct builder *b = d->b;
+    enum { ANY = 48 };
+
+    return b->mixes_values && takes_nonfinite(d->op) && b->depth == 0 && !b->control &&
+           !b->only_control && (all_of_type(d, DT_F32) || all_of_type(d, DT_F16)) &&
+           rng_percent_aside(b->rng, ANY, b->weights->nonfinite_call);
 }
 
 int draft_call(struct builder *b, const struct row *row, struct graph_value *primary,
@@ -454,6 +472,7 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
     b->call_values = rng_percent(b->rng, b->weights->call_profile) ? profile_any(b) : VALUES_MIX;
     b->wide_integers = takes_wide_integers(d);
     b->mixes_values = mixes_values(d);
+    b->nonfinite_call = b->nonfinite || takes_any_floats(d);
     b->wide_floats = !primary && takes_wide_floats(d);
     TRY(list_roles(d, row->role));
 

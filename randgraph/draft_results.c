@@ -106,15 +106,15 @@ static int compute(struct draft *d, const struct tensor *like)
         size_t n = tensor_count(t), beyond = 0;
         /* well within the range of fp16 where that is the result's type */
         double limit = t->dtype == DT_F16 && b->limit > fp16_limit ? fp16_limit : b->limit;
-        if (b->wide_floats && t->dtype == DT_F32)
-            limit = FLT_MAX;
+        if (b->wide_floats)
+            limit = t->dtype == DT_F16 ? 65504 : FLT_MAX;
         double overflow = t->dtype == DT_F16 && takes_nonfinite(d->op) ? 65520 : INFINITY;
         if ((n == 0 && !may_be_empty(d)) || n > b->max_elements)
             return -1;
         bool any = t->dtype == DT_I32 && (b->nonfinite || b->wide_integers);
         if (y && !any)
             beyond = count_beyond(y, n, limit);
-        for (size_t k = 0; b->nonfinite && beyond && k < n; k++)
+        for (size_t k = 0; b->nonfinite_call && beyond && k < n; k++)
             beyond -= !(fabs(y[k]) <= limit) && (isnan(y[k]) || fabs(y[k]) >= overflow);
         if (beyond)
             return -1;

@@ -20,7 +20,8 @@ enum value_class {
     LARGE,   /* sums that leave accumulators, arguments that leave tables */
     SHIFTED, /* a mean far above the deviation: differences cancel */
     SPARSE,  /* mostly zeros of both signs */
-    VAST,    /* floats beyond the range of integers; only in calls that may read any */
+    VAST,    /* floats beyond the range of integers, halves up to their largest; only in calls that
+                may read any */
     FAR,     /* the same, all of one sign */
     N_CLASSES
 };
@@ -86,6 +87,8 @@ static void fill_multiples(struct stream *s, size_t n, uint32_t most, double ste
     }
 }
 
+static const double beyond[] = { INFINITY, -INFINITY, NAN, INFINITY };
+
 static double special_float(uint64_t bits)
 {
     static const double values[] = { 0.0,         -0.0,        1,          -1,       0x1p-1,
@@ -101,7 +104,6 @@ static double special_float(uint64_t bits)
 /* Replaces some elements by special values; in some graphs one in 16 by one that is not finite. */
 static void put_special(struct builder *b, bool nonfinite, struct stream *s, size_t n, double *x)
 {
-    static const double beyond[] = { INFINITY, -INFINITY, NAN };
     uint32_t mask = (uint32_t[]){ 1, 3, 7 }[rng_below(b->rng, 3)];
 
     for (size_t i = 0; i < n; i++) {
@@ -119,10 +121,10 @@ static void scale_by_powers(struct stream *s, size_t n, double *x)
         x[i] /= (double) (1u << (stream_next(s) >> 40) % 11);
 }
 
-/* Within fp16_limit / 16, so that fp16 results are in range too. */
+/* Within a tenth of fp16_limit, so that fp16 results are in range too. */
 static void fill_large(struct builder *b, struct stream *s, size_t n, double *x)
 {
-    static const double reaches[] = { 16, 32, 100, 100, 500 };
+    static const double reaches[] = { 16, 32, 100, 500, 900 };
 
     fill_uniform(s, n, reaches[rng_below(b->rng, COUNT(reaches))], x);
     if (rng_percent(b->rng, 30)) /* of one sign */
@@ -149,37 +151,42 @@ static void fill_sparse(struct stream *s, size_t n, double reach, double *x)
             x[i] = x[i] < 0 ? -0.0 : 0.0;
 }
 
-/* Around the ends of 32-bit integers, or up to 2^123. */
-static double vast_float(uint64_t bits)
+/* Around the ends of 32-bit integers, or up to 2^123; of fp16 up to 65504. */
+static double vast_float(bool half, uint64_t bits)
 {
     double share = (double) (int32_t) (uint32_t) (bits >> 32) * 0x1p-31;
 
+    if (half)
+        return ldexp(share * 65504, -(int) (bits & 7));
     return ldexp(share, (int) (bits & 7 ? 28 + (bits >> 3) % 8 : (bits >> 3 & 0xffff) % 124));
 }
 
 /* Some are not large. */
-static void fill_vast(struct stream *s, size_t n, double reach, double *x)
+static void fill_vast(struct stream *s, bool half, size_t n, double reach, double *x)
 {
     fill_uniform(s, n, reach, x);
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = stream_next(s);
         if (bits & 3)
-            x[i] = vast_float(bits >> 2);
+            x[i] = vast_float(half, bits >> 2);
     }
 }
 
-static void fill_far(struct builder *b, struct stream *s, size_t n, double *x)
+static void fill_far(struct builder *b, struct stream *s, bool half, size_t n, double *x)
 {
     static const double means[] = { -40000, 70000, -0x1p24, 0x1p31, -0x1p33 };
-    double mean = means[rng_below(b->rng, COUNT(means))];
+    static const double of_half[] = { -1500, 4000, -20000, -33000, 60000 };
+    uint32_t k = rng_below(b->rng, COUNT(means));
+    double mean = half ? of_half[k] : means[k];
 
     fill_uniform(s, n, 0x1p-5, x);
     for (size_t i = 0; i < n; i++)
         x[i] = mean * (1 + x[i]);
 }
 
-/* A quarter special, an eighth ties, an eighth larger than the others, or a quarter vast. */
-static void mix_floats(struct builder *b, bool vast, size_t n, double *x)
+/* A quarter special, an eighth ties, an eighth larger than the others, or a quarter vast; where
+ * that is allowed, an eighth not finite. */
+static void mix_floats(struct builder *b, bool vast, bool half, bool nonfinite, size_t n, double *x)
 {
     struct stream s;
 
@@ -190,15 +197,18 @@ static void mix_floats(struct builder *b, bool vast, size_t n, double *x)
         case 0:
         case 1: x[i] = special_float(bits >> 8); break;
         case 2: x[i] = trunc(x[i] * 4) + 0.5; break;
-        case 3: x[i] = vast ? vast_float(bits >> 3) : x[i] * (fabs(x[i]) < 32 ? 16 : 1); break;
-        case 4: x[i] = vast ? vast_float(bits >> 3) : x[i]; break;
+        case 3:
+            x[i] = vast ? vast_float(half, bits >> 3) : x[i] * (fabs(x[i]) < 32 ? 16 : 1);
+            break;
+        case 4: x[i] = vast ? vast_float(half, bits >> 3) : x[i]; break;
+        case 5: x[i] = nonfinite ? beyond[(bits >> 3) % COUNT(beyond)] : x[i]; break;
         default: break;
         }
     }
 }
 
-static void fill_class(struct builder *b, enum value_class class, bool nonfinite, double reach,
-                       size_t n, double *x)
+static void fill_class(struct builder *b, enum value_class class, bool half, bool nonfinite,
+                       double reach, size_t n, double *x)
 {
     struct stream s;
 
@@ -209,8 +219,8 @@ static void fill_class(struct builder *b, enum value_class class, bool nonfinite
     case LARGE: fill_large(b, &s, n, x); break;
     case SHIFTED: fill_shifted(b, &s, n, x); break;
     case SPARSE: fill_sparse(&s, n, reach, x); break;
-    case VAST: fill_vast(&s, n, reach, x); break;
-    case FAR: fill_far(b, &s, n, x); break;
+    case VAST: fill_vast(&s, half, n, reach, x); break;
+    case FAR: fill_far(b, &s, half, n, x); break;
     case UNIFORM:
     case WIDE:
     case SPECIAL:
@@ -222,7 +232,8 @@ static void fill_class(struct builder *b, enum value_class class, bool nonfinite
         put_special(b, nonfinite, &s, n, x);
 }
 
-static void apply_needs(unsigned needs, size_t n, double *x)
+/* least: magnitude of numbers that need not be 0 */
+static void apply_needs(unsigned needs, double least, size_t n, double *x)
 {
     static const double small = 8;
 
@@ -231,7 +242,7 @@ static void apply_needs(unsigned needs, size_t n, double *x)
     for (size_t i = 0; (needs & NEEDS_NONNEG) && i < n; i++)
         x[i] = fabs(x[i]);
     for (size_t i = 0; (needs & NEEDS_NONZERO) && i < n; i++)
-        if (fabs(x[i]) < least_divisor)
+        if (fabs(x[i]) < least)
             x[i] += x[i] < 0 ? -1 : 1;
     if ((needs & NEEDS_SPREAD) && n > 0)
         x[n / 2] = 1;
@@ -243,12 +254,15 @@ static int fill_floats(struct builder *b, const struct role *r, bool nonfinite, 
 {
     enum { FAR_MEAN = 47 };
     static const double reaches[] = { 1, 2, 2, 4, 4, 8 };
+    static const double least_argument = 0x1p-30;
+    const unsigned of_log = NEEDS_NONNEG | NEEDS_NONZERO;
     size_t n = tensor_count(t);
     struct arena_mark mark = arena_mark(b->arena);
     double *x = arena_alloc_raw(b->arena, n + 1, sizeof *x);
     double reach = r->needs & NEEDS_SMALL ? 2 : reaches[rng_below(b->rng, COUNT(reaches))];
     enum value_class class = draw_class(b, r);
     bool mixes = of_call && b->mixes_values, vast = of_call && b->wide_floats && !r->needs;
+    bool half = t->dtype == DT_F16;
 
     if (vast && mixes && rng_percent_aside(b->rng, FAR_MEAN, 30))
         class = FAR;
@@ -256,9 +270,9 @@ static int fill_floats(struct builder *b, const struct role *r, bool nonfinite, 
         class = VAST;
     if (!x)
         return -1;
-    fill_class(b, class, nonfinite, reach, n, x);
+    fill_class(b, class, half, nonfinite, reach, n, x);
     if (mixes && class != FAR)
-        mix_floats(b, vast, n, x);
+        mix_floats(b, vast, half, nonfinite, n, x);
     unsigned needs = r->needs;
     if ((r->likes & LIKES_WHOLE) && (class == WHOLE || class == SPECIAL)) {
         for (size_t i = 0; i < n; i++)
@@ -267,25 +281,28 @@ static int fill_floats(struct builder *b, const struct role *r, bool nonfinite, 
     }
     if (nonfinite && rng_percent(b->rng, 50))
         needs = 0;
-    apply_needs(needs, n, x);
+    apply_needs(needs, mixes && needs == of_log ? least_argument : least_divisor, n, x);
     tensor_narrow(x, t);
     arena_rewind(b->arena, mark);
     return 0;
 }
 
 /* Biases get real values of about +-2, like the sums of products that they are added to, or many
- * times as much; without a scale (per-channel filters) stored values up to 4000. */
+ * times as much, then rarely beyond the integers that floats hold; without a scale (per-channel
+ * filters) stored values up to 4000. */
 static uint32_t integer_reach(struct builder *b, const struct role *r, const struct tensor *t,
                               enum value_class class)
 {
     static const double most = 0x1p20;
+    bool large = class == LARGE;
 
     if (r->likes & LIKES_LARGE)
         return 1u << (8 + rng_below(b->rng, 13));
+    if (r->q == Q_PRODUCT && large && rng_percent(b->rng, 30))
+        return 1u << (22 + rng_below(b->rng, 7));
     if (r->q == Q_PRODUCT)
-        return t->scale > 0
-                   ? (uint32_t) fmin((class == LARGE ? 32 : 2) / (double) t->scale + 2, most)
-                   : 4000;
+        return t->scale > 0 ? (uint32_t) fmin((large ? 32 : 2) / (double) t->scale + 2, most)
+                            : 4000;
     if (r->needs & NEEDS_SMALL)
         return 4;
     return class == UNIFORM && rng_percent(b->rng, 80) ? LARGEST_INTEGER : 30000;
@@ -304,7 +321,7 @@ static int32_t wide_base(const struct builder *b)
     return bases[k];
 }
 
-static int32_t special_integer(uint64_t bits)
+int32_t special_integer(uint64_t bits)
 {
     static const int32_t values[] = { 0,     1,      -1,      2,         INT32_MAX, INT32_MIN,
                                       32767, -32768, 46341,   -65536,    1 << 24,   (1 << 24) + 1,
@@ -562,7 +579,7 @@ int fill_values(struct builder *b, const struct op *op, const struct role *r, st
     const struct dtype_info *info = &dtype_info[t->dtype];
 
     if (!info->codec->integer)
-        return fill_floats(b, r, b->nonfinite && op && takes_nonfinite(op), op != NULL, t);
+        return fill_floats(b, r, op && b->nonfinite_call && takes_nonfinite(op), op != NULL, t);
     if (t->dtype == DT_I32)
         fill_integers(b, op, r, t);
     else if (info->quant == QUANT_NONE)

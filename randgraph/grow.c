@@ -8,7 +8,7 @@ enum {
     TRIES_ROW = 16,
     TRIES_STEP = 40,
     FEW_KEEPERS = 8,
-    MOST_OPERANDS = 8, /* their part of an operation's share */
+    MOST_OPERANDS = 9, /* their part of an operation's share */
     MOST_ROWS = MOST_SHARE - MOST_OPERANDS
 };
 
@@ -352,7 +352,8 @@ static int step(struct builder *b)
         b->first = NULL;
     if ((control || b->only_control) && try_control(b) == 0)
         return 0;
-    if (b->n_operations && b->depth == 0 && !b->only && may_begin(b) &&
+    /* rather an operation that reads the empty result */
+    if (b->n_operations && b->depth == 0 && !b->only && !b->empty && may_begin(b) &&
         rng_percent(r, b->weights->any_next))
         b->first = pick_next(b);
     int tries = b->within ? TRIES_STEP / 2 : TRIES_STEP;

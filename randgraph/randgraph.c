@@ -138,6 +138,18 @@ static void draw_profile(struct builder *b)
         b->values == VALUES_EDGE && !b->only_control && rng_percent(b->rng, w->nonfinite);
 }
 
+/* least..most, rather long than short: the largest of several. */
+static uint32_t draw_longest(struct builder *b, uint32_t least, uint32_t most, int draws)
+{
+    uint32_t longest = least;
+
+    while (draws-- > 0) {
+        uint32_t n = least + rng_below(b->rng, most - least + 1);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
 /* Short graphs reveal most errors in the time of one long graph. */
 static uint32_t draw_length(struct builder *b)
 {
@@ -146,15 +158,10 @@ static uint32_t draw_length(struct builder *b)
     uint32_t most = above && above - 1 < o->max_ops ? above - 1 : o->max_ops;
 
     most = most < o->min_ops ? o->min_ops : most;
-    if (most > short_length && o->min_ops < short_length &&
-        rng_percent(b->rng, b->weights->short_graph))
-        most = short_length;
-    uint32_t n = o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
-    /* rather four or five than one, which finds fewer errors in a graph */
-    if (most == short_length && o->max_ops > short_length) {
-        uint32_t other = o->min_ops + rng_below(b->rng, most - o->min_ops + 1);
-        n = other > n ? other : n;
-    }
+    bool any = most > short_length && o->min_ops < short_length;
+    bool is_short = any && rng_percent(b->rng, b->weights->short_graph);
+    most = is_short ? short_length : most;
+    uint32_t n = draw_longest(b, o->min_ops, most, is_short ? 3 : any ? 2 : 1);
     return b->empty && n == 1 && most > 1 ? 2 : n; /* another operation reads the empty result */
 }
 
@@ -287,6 +294,8 @@ int builder_begin(struct builder *b, const struct randgraph_options *o, struct r
     b->all = b->rows;
     b->branches = b->loops = true;
     b->most_weight = most_weight(b->weights);
+    r->large = b->weights->large_sizes;
+    r->most = o->max_dim;
     draw_sizes(b);
     if (b->model) {
         b->model->n_graphs = 1;

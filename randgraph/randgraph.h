@@ -22,6 +22,7 @@ struct rng {
         drawer; /* first member: passed to the draw functions of records (golden/model/op.h) */
     uint64_t state[4];
     const uint8_t *bytes, *end; /* not NULL: choices are read from here, 0 after its end */
+    uint32_t large, most;       /* drawer.size: percent of sizes that are large, largest of all */
 };
 /* Seeded by splitmix64 of seed and index. */
 void rng_seed(struct rng *r, uint64_t seed, uint64_t index);

@@ -24,7 +24,7 @@
 
 #include "randgraph/randgraph.h"
 
-enum { MIN_GRAPHS = 4, MAX_CALL = MAX_ROLES, MAX_RESULTS = 16, MAX_DRAWN = 64, NO_INDEX = -1 };
+enum { MIN_GRAPHS = 4, MAX_CALL = MAX_ROLES, MAX_RESULTS = 16, MAX_DRAWN = 256, NO_INDEX = -1 };
 enum { MAX_OPS = 100, MAX_SIDE = 64, MAX_LEVEL = 8 }; /* limits of struct randgraph_options */
 
 static const double fp16_limit = 1e4; /* largest magnitude in fp16 and relaxed computations */
@@ -34,6 +34,8 @@ bool rng_percent(struct rng *r, uint32_t percent);
  * rare choice is not made stay what they are without that choice. */
 bool rng_percent_aside(const struct rng *r, uint64_t salt, uint32_t percent);
 uint32_t rng_below_aside(const struct rng *r, uint64_t salt, uint32_t n);
+/* A size in above + 1 to most, often next to that of a vector or a tile. */
+uint32_t rng_large_size(struct rng *r, uint32_t above, uint32_t most);
 /* An index below n, with a probability proportional to its weight; 0 if all weights are 0. */
 uint32_t draw_weighted(struct rng *r, const uint32_t *weight, uint32_t n);
 
@@ -146,6 +148,7 @@ struct builder {
     enum randgraph_values
         call_values;            /* profile of the call's new operands; VALUES_MIX: as above */
     bool nonfinite;             /* values may be infinite or NaN, integers may wrap */
+    bool nonfinite_call;        /* the call may read such values */
     bool wide_integers;         /* the call may read any integers, and they may wrap */
     bool mixes_values;          /* the call's tensors have values of several classes */
     bool wide_floats;           /* the call may read any finite floats */
@@ -261,6 +264,8 @@ int fill_values(struct builder *b, const struct op *op, const struct role *r, st
 /* Half of the elements: equal or next to those of another tensor of the same type and shape, zeros
  * of floats with the other sign. */
 void fill_alike(struct builder *b, const struct tensor *like, struct tensor *t);
+/* An integer at which types and functions change, by random bits. */
+int32_t special_integer(uint64_t bits);
 /* Whether the operation may read new operands with infinities and NaN: it moves elements, or
  * computes each result from one element of each operand.  Others may multiply them by zero
  * (padding, interpolation, fast convolutions), so that results without them are not defined either.
@@ -374,7 +379,7 @@ void draw_illegal(struct draft *d);
 /* grow.c */
 /* Adds operations until there are so many, or no more can be drawn.  -1: there is none at all. */
 int grow_graph(struct builder *b, uint32_t operations);
-enum { MOST_SHARE = 20 };
+enum { MOST_SHARE = 21 };
 /* How likely an operation is beside others: the more operands, types and forms it has, up to a
  * limit, the more there is to be computed wrongly. */
 uint32_t grow_share(const struct op *op);

@@ -6,12 +6,30 @@ static uint32_t drawer_below(struct drawer *d, uint32_t n)
     return n ? rng_below((struct rng *) d, n) : 0; /* the drawer is the first member */
 }
 
+uint32_t rng_large_size(struct rng *r, uint32_t above, uint32_t most)
+{
+    static const uint8_t tiles[] = { 15, 16, 17, 31, 32, 33, 48, 63, 64 };
+    uint32_t size = rng_below(r, 2) ? tiles[rng_below(r, COUNT(tiles))]
+                                    : above + 1 + rng_below(r, most - above);
+
+    return size < most ? size : most;
+}
+
+static uint32_t drawer_size(struct drawer *d, uint32_t n)
+{
+    struct rng *r = (struct rng *) d;
+
+    if (r->most > n && rng_percent(r, r->large))
+        return rng_large_size(r, n, r->most);
+    return 1 + drawer_below(d, n);
+}
+
 void rng_seed(struct rng *r, uint64_t seed, uint64_t index)
 {
     struct stream s = { seed };
 
     s.state = stream_next(&s) ^ index;
-    *r = (struct rng){ .drawer = { drawer_below } };
+    *r = (struct rng){ .drawer = { drawer_below, drawer_size } };
     for (int i = 0; i < 4; i++)
         r->state[i] = stream_next(&s);
 }
@@ -20,7 +38,7 @@ void rng_bytes(struct rng *r, const uint8_t *bytes, size_t length)
 {
     static const uint8_t none[1];
 
-    *r = (struct rng){ .drawer = { drawer_below } };
+    *r = (struct rng){ .drawer = { drawer_below, drawer_size } };
     r->bytes = bytes ? bytes : none;
     r->end = r->bytes + (bytes ? length : 0);
 }

@@ -88,6 +88,9 @@ static double draw_hinted(struct draft *d, const struct role *r, enum dtype type
     }
     if (type == DT_BOOL)
         return rng_below(g, 2);
+    if (type == DT_INT32 && r->slot >= 0 && d->b->weights->wide_integers && rng_percent(g, 50))
+        return /* an element of the result */
+            rng_below(g, 2) ? special_integer(rng_next(g)) : (int32_t) (uint32_t) rng_next(g);
     return type == DT_INT32 || type == DT_UINT32 ? (double) rng_below(g, 4) : draw_float(d, r);
 }
 

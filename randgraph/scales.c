@@ -256,13 +256,16 @@ static double next_to_units(const struct draft *d, const struct role *r, double 
     return unit * (1 + ldexp(1, -(int) (8 + rng_below(d->b->rng, 13))));
 }
 
-/* The scale of the first operand, where it is near to `scale`; `scale` otherwise. */
+/* The scale of the first operand, where it is near to `scale`, rather if the second has it too;
+ * `scale` otherwise. */
 static double scale_of_first(const struct draft *d, enum dtype type, double scale)
 {
-    const struct tensor *first = first_operand(d);
+    const struct tensor *first = first_operand(d), *second = operand(d, 1);
+    bool equals = first && second && second != first && second->dtype == type &&
+                  second->scale == first->scale;
+    uint32_t percent = equals ? 50 : d->b->weights->equal_scale;
 
-    if (!first || first->dtype != type ||
-        !rng_percent_aside(d->b->rng, EQUAL_RESULT, d->b->weights->equal_scale))
+    if (!first || first->dtype != type || !rng_percent_aside(d->b->rng, EQUAL_RESULT, percent))
         return scale;
     double equal = (double) first->scale;
     return equal > scale / 2 && equal < scale * 4 ? equal : scale;
@@ -291,8 +294,20 @@ static void move_zero(const struct draft *d, double lo, double hi, struct tensor
     }
 }
 
-/* Covers lo..hi and zero with a margin; sometimes several times as much, sometimes about half, so
- * that the largest values saturate. */
+/* By how much a result's range is smaller than its values, as a power of two.  Sums of products are
+ * not clipped far: their terms may cancel, and a sum in floats would then be off by several of the
+ * small steps. */
+static int draw_clip(const struct draft *d)
+{
+    enum { FAR = 8 };
+    static const int8_t clip[] = { 1, 1, 1, 1, 1, 2, FAR, 12 };
+    int drawn = clip[rng_below(d->b->rng, COUNT(clip))];
+
+    return d->op->error.kind == ERROR_DOT && drawn >= FAR ? 2 : drawn;
+}
+
+/* Covers lo..hi and zero with a margin; sometimes several times as much, sometimes half or less,
+ * so that the largest values saturate. */
 void scale_result(const struct draft *d, const struct role *r, double lo, double hi,
                   struct tensor *t)
 {
@@ -304,7 +319,7 @@ void scale_result(const struct draft *d, const struct role *r, double lo, double
     if (rng_percent(d->b->rng, w->loose_scale))
         stretch *= 2 + (double) rng_below(d->b->rng, 64) / 32;
     else if (rng_percent(d->b->rng, w->clipped_scale))
-        stretch *= 0.5;
+        stretch *= ldexp(1, -draw_clip(d));
     lo = lo < 0 ? lo * stretch : 0;
     hi = hi > 0 ? hi * stretch : 0;
     if (info->quant == QUANT_SYMM)

@@ -126,16 +126,13 @@ bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc)
 }
 
 /* Most are small, many of them at most half of that; a few are large, and then often next to the
- * size of a vector or a tile. */
-static uint32_t draw_dim(struct builder *b, uint32_t room, bool last)
+ * size of a vector or a tile.  large: how many, in percent. */
+static uint32_t draw_dim(struct builder *b, uint32_t room, uint32_t large)
 {
-    static const uint8_t tiles[] = { 15, 16, 17, 31, 32, 33, 48, 63, 64 };
     uint32_t most = b->options->max_dim;
-    uint32_t large = last ? b->weights->large_last : b->weights->large_dims;
 
     if (most > USUAL_DIM && rng_percent(b->rng, large)) {
-        uint32_t dim = rng_below(b->rng, 2) ? tiles[rng_below(b->rng, COUNT(tiles))]
-                                            : USUAL_DIM + 1 + rng_below(b->rng, most - USUAL_DIM);
+        uint32_t dim = rng_large_size(b->rng, USUAL_DIM, most);
         most = most < room ? most : room;
         return dim < most ? dim : most > 1 ? most : 1;
     }
@@ -147,13 +144,25 @@ static uint32_t draw_dim(struct builder *b, uint32_t room, bool last)
     return most > 1 ? 1 + rng_below(b->rng, most) : 1;
 }
 
+/* Dimension i of s, after those before it. */
+static uint32_t draw_next(struct builder *b, const struct shape *s, uint32_t i, uint32_t room)
+{
+    const struct randgraph_weights *w = b->weights;
+    uint32_t before = i ? s->dim[i - 1] : 0;
+    uint32_t large = i + 1 < s->rank ? w->large_dims : i ? w->large_last : w->large_vector;
+
+    if (before && before <= USUAL_DIM / 2 && before <= room && rng_percent(b->rng, w->equal_dims))
+        return before;
+    return draw_dim(b, room, large);
+}
+
 struct shape shape_random(struct builder *b, uint32_t rank)
 {
     struct shape s = { rank };
     uint32_t room = b->max_elements;
 
     for (uint32_t i = 0; i < rank; i++) {
-        s.dim[i] = draw_dim(b, room, i + 1 == rank);
+        s.dim[i] = draw_next(b, &s, i, room);
         room /= s.dim[i];
     }
     return s;
@@ -198,7 +207,7 @@ static struct shape draw_partner(struct draft *d, const struct shape *s, unsigne
         if (dim == 0)
             dim = 1;
         else if (dim == 1)
-            dim = draw_dim(d->b, room, i == 0);
+            dim = draw_dim(d->b, room, i ? d->b->weights->large_dims : d->b->weights->large_last);
         else if (rng_percent(r, 40))
             dim = 1;
         to.dim[rank - 1 - i] = dim;
@@ -207,9 +216,11 @@ static struct shape draw_partner(struct draft *d, const struct shape *s, unsigne
     return to;
 }
 
-static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, uint32_t room,
-                            bool last)
+/* Dimension i of s, after those before it. */
+static uint32_t draw_letter(struct draft *d, const struct role *r, const struct shape *s,
+                            uint32_t i, uint32_t room)
 {
+    const char letter = letter_at(r, i);
     const struct call *c = &d->call;
     const struct tensor *first = c->arg[0];
     bool is_first = r == &d->op->in[d->form->role[0]];
@@ -219,8 +230,8 @@ static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, 
     if (letter != '?' && c->bound[(unsigned char) letter])
         return c->letter[(unsigned char) letter];
     if (!is_first && d->multiplier && first && letter >= 'A' && letter <= 'Z') {
-        struct shape s = shape_nhwc(d, &d->op->in[d->form->role[0]], &first->shape);
-        return s.rank ? s.dim[s.rank - 1] * d->multiplier : 1;
+        struct shape of = shape_nhwc(d, &d->op->in[d->form->role[0]], &first->shape);
+        return of.rank ? of.dim[of.rank - 1] * d->multiplier : 1;
     }
     if (letter >= 'a' && letter <= 'z') {
         /* the size of a window over the dimension of its capital */
@@ -230,7 +241,7 @@ static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, 
         if (c->bound[capital] && c->letter[capital] < room)
             room = c->letter[capital];
     }
-    return draw_dim(d->b, room, last);
+    return draw_next(d->b, s, i, room);
 }
 
 static struct shape draw_pattern(struct draft *d, const struct role *r)
@@ -246,7 +257,7 @@ static struct shape draw_pattern(struct draft *d, const struct role *r)
         s.rank = (uint32_t) strlen(r->dims);
     }
     for (uint32_t i = 0; i < s.rank; i++) {
-        s.dim[i] = draw_letter(d, r, letter_at(r, i), room, i + 1 == s.rank);
+        s.dim[i] = draw_letter(d, r, &s, i, room);
         room = room / (s.dim[i] ? s.dim[i] : 1);
     }
     return s;

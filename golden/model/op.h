@@ -197,6 +197,7 @@ struct call {
 /* The random generator that draw(), omits() and results() use. */
 struct drawer {
     uint32_t (*below)(struct drawer *d, uint32_t n); /* uniform in 0..n-1 */
+    uint32_t (*size)(struct drawer *d, uint32_t n);  /* 1..n; rarely that of a vector or tile */
     bool empty; /* draw() of an operation that makes_empty is to choose a result without elements */
 };
 

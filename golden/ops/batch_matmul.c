@@ -181,7 +181,7 @@ static int bound(struct call *c, struct why *w)
 /* Draws y so that one of its dimensions equals one of x; the adj flags are then drawn to fit. */
 static void draw_rhs(const struct call *c, struct drawer *d, struct shape *to)
 {
-    uint32_t last = c->arg[LHS]->shape.rank - 1, other = 1 + d->below(d, 8);
+    uint32_t last = c->arg[LHS]->shape.rank - 1, other = d->size(d, 8);
 
     *to = c->arg[LHS]->shape;
     uint32_t depth = to->dim[last - d->below(d, 2)];

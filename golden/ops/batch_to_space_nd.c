@@ -62,8 +62,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     if (role == INPUT) {
         uint32_t batch = (1 + d->below(d, 3)) * (1 + d->below(d, 3)) * (1 + d->below(d, 2));
         to->shape =
-            (struct shape){ 4,
-                            { batch, 1 + d->below(d, 4), 1 + d->below(d, 4), 1 + d->below(d, 4) } };
+            (struct shape){ 4, { batch, 1 + d->below(d, 4), 1 + d->below(d, 4), d->size(d, 4) } };
         return true;
     }
     int32_t *block = to->data, batch = (int32_t) c->in[INPUT]->shape.dim[0];

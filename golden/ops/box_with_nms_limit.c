@@ -172,7 +172,7 @@ static int bound(struct call *c, struct why *w)
     return 0;
 }
 
-enum { MOST_VALUES = 64, LARGEST = 40 };
+enum { MOST_VALUES = 160, LARGEST = 40 };
 
 /* Draws boxes that often overlap; a few have no area, or end at the largest number of their
  * quantised type. */

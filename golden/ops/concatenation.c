@@ -136,11 +136,11 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     if (c->n_many == 0) {
         to->shape.rank = 1 + d->below(d, 4);
         for (uint32_t i = 0; i < to->shape.rank; i++)
-            to->shape.dim[i] = 1 + d->below(d, 6);
+            to->shape.dim[i] = d->size(d, 6);
         return true;
     }
     to->shape = c->arg[0]->shape;
-    to->shape.dim[draw_axis(c, d)] = 1 + d->below(d, 6);
+    to->shape.dim[draw_axis(c, d)] = d->size(d, 6);
     return true;
 }
 

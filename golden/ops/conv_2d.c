@@ -103,7 +103,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     if (role != FILTER)
         return window_draw(c, &window, role, d, to);
     to->shape = (struct shape){ 4,
-                                { 1 + d->below(d, 8), window_draw_filter(c, 'H', d),
+                                { d->size(d, 8), window_draw_filter(c, 'H', d),
                                   window_draw_filter(c, 'W', d), c->letter['I'] } };
     return true;
 }

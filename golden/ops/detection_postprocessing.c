@@ -348,7 +348,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     case SCORES:
         to->shape = (struct shape){ 3,
                                     { 1 + d->below(d, MOST_IMAGES), 1 + d->below(d, MOST_ANCHORS),
-                                      2 + d->below(d, MOST_CLASSES - 1) } };
+                                      1 + d->size(d, MOST_CLASSES - 1) } };
         return true;
     case DELTAS:
         to->shape = (struct shape){ 3, { c->letter['B'], c->letter['A'], 4 + d->below(d, 3) } };

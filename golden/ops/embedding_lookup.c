@@ -56,7 +56,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
         return lookup_draw(d, 1, 8, c->in[VALUES] ? c->in[VALUES]->shape.dim[0] : 6, to);
     to->shape = (struct shape){ 2 + d->below(d, 3), { rows_needed(c->in[LOOKUPS]) } };
     for (uint32_t i = 1; i < to->shape.rank; i++)
-        to->shape.dim[i] = 1 + d->below(d, 6);
+        to->shape.dim[i] = d->size(d, 6);
     return true;
 }
 

@@ -82,7 +82,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     (void) role;
     for (uint32_t i = s->rank - 1; i > 1 && d->below(d, 2); i--)
         size *= s->dim[i - 1];
-    to->shape = (struct shape){ 2, { 1 + d->below(d, 8), size } };
+    to->shape = (struct shape){ 2, { d->size(d, 8), size } };
     return true;
 }
 

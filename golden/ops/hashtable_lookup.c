@@ -137,7 +137,7 @@ enum { MOST_KEYS = 8 };
 /* Draws keys that are 1 to 3 apart, around one that is looked up. */
 static bool draw_keys(const struct call *c, struct drawer *d, struct tensor *to)
 {
-    uint32_t n = c->in[VALUES] ? c->in[VALUES]->shape.dim[0] : 2 + d->below(d, MOST_KEYS - 1);
+    uint32_t n = c->in[VALUES] ? c->in[VALUES]->shape.dim[0] : 1 + d->size(d, MOST_KEYS - 1);
     int32_t *key = to->data;
 
     if (n > 64)
@@ -159,14 +159,14 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     if (role == KEYS)
         return draw_keys(c, d, to);
     if (role == LOOKUPS) {
-        to->shape = (struct shape){ 1, { 2 + d->below(d, 6) } };
+        to->shape = (struct shape){ 1, { d->size(d, 7) } };
         for (uint32_t i = 0; i < to->shape.dim[0]; i++)
             wanted[i] = (int32_t) d->below(d, 2 * MOST_KEYS);
         return true;
     }
     to->shape = (struct shape){ 2 + d->below(d, 3), { c->in[KEYS]->shape.dim[0] } };
     for (uint32_t i = 1; i < to->shape.rank; i++)
-        to->shape.dim[i] = 1 + d->below(d, 6);
+        to->shape.dim[i] = d->size(d, 6);
     return true;
 }
 

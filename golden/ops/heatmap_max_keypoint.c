@@ -241,7 +241,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     if (role == HEATMAP) {
         uint32_t side = 2 + d->below(d, MOST_POINTS - 1);
         to->shape = (struct shape){
-            4, { 1 + d->below(d, MOST_BOXES), side, side, 1 + d->below(d, MOST_KEYPOINTS) }
+            4, { 1 + d->below(d, MOST_BOXES), side, side, d->size(d, MOST_KEYPOINTS) }
         };
         return true;
     }

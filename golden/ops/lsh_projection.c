@@ -167,7 +167,7 @@ static int bound(struct call *c, struct why *w)
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     if (role == HASH)
-        to->shape = (struct shape){ 2, { 2 + d->below(d, 3), 3 + d->below(d, 6) } };
+        to->shape = (struct shape){ 2, { 1 + d->size(d, 3), 3 + d->below(d, 6) } };
     else if (role == WEIGHTS)
         to->shape = (struct shape){ 1, { c->in[INPUT]->shape.dim[0] } };
     else

@@ -173,9 +173,8 @@ const struct op op_RESIZE_BILINEAR = {
     .layout = 1 + RESIZE_LAYOUT,
     .takes_empty = ROLE_BIT(RESIZE_INPUT),
     .error = { ERROR_ELEMENT, .ulps = 1,
-               .text =
-                   "ex interpolated like the pixels, 8 u of the pixels, four of the smallest "
-                   "normal numbers, and the effect of 4 ulps in a position" },
+               .text = "ex interpolated like the pixels, 8 u of the pixels, four of the smallest "
+                       "normal numbers, and the effect of 4 ulps in a position" },
     .infer = resize_infer,
     .eval = eval,
     .bound = bound,

@@ -34,7 +34,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     if (role == DEPTH_INPUT) {
         to->shape = (struct shape){ 4,
                                     { 1 + d->below(d, 2), (1 + d->below(d, 3)) * block,
-                                      (1 + d->below(d, 3)) * block, 1 + d->below(d, 4) } };
+                                      (1 + d->below(d, 3)) * block, d->size(d, 4) } };
         return true;
     }
     const struct shape *in = &c->in[DEPTH_INPUT]->shape;

@@ -360,7 +360,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     switch (role) {
     case FILTER:
         to->shape = (struct shape){
-            4, { 1 + d->below(d, 8), 1 + d->below(d, 4), 1 + d->below(d, 4), c->letter['I'] }
+            4, { d->size(d, 8), 1 + d->below(d, 4), 1 + d->below(d, 4), c->letter['I'] }
         };
         break;
     case SHAPE: draw_shape(c, &y, &x, d, to); break;

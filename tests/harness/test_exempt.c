@@ -281,7 +281,7 @@ static struct reason {
     { OPERAND_TYPE, false, "CAST", is_like_the_other,
       "The list has every operand of the model; Android checks the other operations, and casts "
       "between different types only float16, float32, int32 and quant8." },
-    { OPERAND_TYPE, false, "DEQUANTIZE QUANTIZE", is_used_twice,
+    { OPERAND_TYPE, false, "DEQUANTIZE QUANTIZE LSH_PROJECTION", is_used_twice,
       "Another operation that uses the operand does not accept the type." },
     { OPERAND_TYPE, false, "AXIS_ALIGNED_BBOX_TRANSFORM", has_float_boxes,
       "Android accepts quant8 deltas only with quant16 boxes." },

@@ -26,14 +26,16 @@ static void tear_down(void)
     arena_free(arena);
 }
 
-/* Options with which all values are finite and no integers wrap. */
+/* Options with which all values are finite, no integers wrap, and no results are kept whose
+ * elements are all equal. */
 static struct randgraph_options finite_options(void)
 {
     static struct randgraph_weights weights;
     struct randgraph_options o = randgraph_default;
 
     weights = randgraph_weights_default;
-    weights.nonfinite = weights.wide_integers = weights.wide_floats = 0;
+    weights.degenerate = 0;
+    weights.nonfinite = weights.nonfinite_call = weights.wide_integers = weights.wide_floats = 0;
     o.weights = &weights;
     return o;
 }
@@ -165,6 +167,7 @@ START_TEST(operations_that_read_values_are_connected)
     struct randgraph_weights weights = randgraph_weights_default;
 
     weights.any_next = weights.afresh = 0;
+    weights.wide_integers = weights.wide_floats = 0; /* no operation reads such results */
     o.weights = &weights;
     o.control_flow = 0.3;
     for (uint64_t i = 0; i < 500; i++)

@@ -50,7 +50,7 @@ bool lookup_draw(struct drawer *d, uint32_t rank, uint32_t most, uint32_t len, s
         return false;
     to->shape = (struct shape){ rank };
     for (uint32_t i = 0; i < rank; i++, most = 2)
-        to->shape.dim[i] = 1 + d->below(d, most);
+        to->shape.dim[i] = rank == 1 ? d->size(d, most) : 1 + d->below(d, most);
     for (size_t i = 0; i < tensor_count(to); i++)
         index[i] = (int32_t) d->below(d, len);
     return true;

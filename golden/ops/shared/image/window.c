@@ -139,7 +139,7 @@ static int32_t pick(struct drawer *d, int64_t lo, int64_t hi)
     return (int32_t) lo + (int32_t) d->below(d, hi > lo ? (uint32_t) (hi - lo) + 1 : 1);
 }
 
-enum { DRAWN_KERNEL = 5, DRAWN_PAD = 2, DRAWN_DILATION = 3 };
+enum { DRAWN_KERNEL = 5, LARGE_KERNEL = 12, DRAWN_PAD = 2, DRAWN_DILATION = 3 };
 
 /* From lo..hi; one in eight covers all of the image. */
 static int32_t pick_window(struct drawer *d, int64_t lo, int64_t hi, int64_t all)
@@ -186,5 +186,7 @@ bool window_draw(const struct call *c, const struct window_roles *r, int role, s
 
 uint32_t window_draw_filter(const struct call *c, char image_letter, struct drawer *d)
 {
-    return (uint32_t) pick(d, 1, smaller(DRAWN_KERNEL, letter(c, image_letter)));
+    const int64_t most = d->below(d, 16) ? DRAWN_KERNEL : LARGE_KERNEL;
+
+    return (uint32_t) pick(d, 1, smaller(most, letter(c, image_letter)));
 }

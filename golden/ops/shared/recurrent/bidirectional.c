@@ -112,8 +112,7 @@ bool bidirectional_draw_aux(const struct call *c, const struct bidirectional *b,
     const uint32_t *dim = c->in[b->input]->shape.dim;
     bool other = c->letter['J'] == c->letter['I'] && d->below(d, 3) == 0;
 
-    to->shape =
-        (struct shape){ 3, { dim[0], dim[1], other ? 1 + d->below(d, 6) : c->letter['J'] } };
+    to->shape = (struct shape){ 3, { dim[0], dim[1], other ? d->size(d, 6) : c->letter['J'] } };
     return true;
 }
 

@@ -439,7 +439,7 @@ static uint32_t draw_size(const struct call *c, int input, char letter, struct d
         return c->letter[(unsigned char) letter];
     if (letter == 'B')
         return s->dim[s->rank == 3 ? d->below(d, 2) : 0];
-    return 1 + d->below(d, 6);
+    return d->below(d, 4) ? 1 + d->below(d, 6) : d->size(d, 6);
 }
 
 bool cell_draw_shape(const struct call *c, int input, int role, struct drawer *d, struct tensor *to)
