@@ -286,6 +286,25 @@ START_TEST(softmax_of_errors_beyond_the_range_of_exp)
 }
 END_TEST
 
+/* The slope may be 0, or a small number of either sign: the product is NaN or infinite. */
+START_TEST(infinity_times_a_slope_that_may_be_0)
+{
+    float x[] = { -INFINITY, -2, -INFINITY }, alpha[] = { 0, 0, 1 };
+    double error[] = { 0x1p-30, 0x1p-30, 0x1p-30 };
+    struct single s = { .op = op_by_name("PRELU"), .n_in = 2, .n_out = 1 };
+    bool undecided;
+
+    s.in[0].tensor = (struct tensor){ .dtype = DT_F32, .shape = DIMS(3), .data = x };
+    s.in[1] =
+        (struct value){ { .dtype = DT_F32, .shape = DIMS(3), .data = alpha }, .bound = error };
+    s.out[0].tensor = (struct tensor){ .dtype = DT_F32, .shape = DIMS(3) };
+    ck_assert(evaluate(&s, true, &undecided) == 0 && !undecided);
+    ck_assert(isinf(s.out[0].bound[0]));
+    ck_assert_double_le(s.out[0].bound[1], 0x1p-28);
+    ck_assert_double_eq(s.out[0].bound[2], 0);
+}
+END_TEST
+
 Suite *ops_carried_suite(void)
 {
     TCase *t = tcase_create("errors of operands");
@@ -294,5 +313,6 @@ Suite *ops_carried_suite(void)
     tcase_add_loop_test(t, results_stay_within_the_bounds, 0, op_table_n);
     tcase_add_loop_test(t, small_errors_have_finite_bounds, 0, COUNT(always_bounded));
     tcase_add_test(t, softmax_of_errors_beyond_the_range_of_exp);
+    tcase_add_test(t, infinity_times_a_slope_that_may_be_0);
     return make_suite("ops_carried", t, NULL);
 }

@@ -120,7 +120,7 @@ BINARY_INLINE double binary_corners(double (*f)(double a, double b), double a, d
         lo = bound_smaller(lo, corner);
         hi = bound_larger(hi, corner);
     }
-    return bound_interval(y, lo, hi);
+    return isnan(y) ? INFINITY : bound_interval(y, lo, hi); /* an infinity times 0, or nearly 0 */
 }
 
 /* For carry(): the error of an int32 result whose exact value is `exact`, off by up to e.  INFINITY
