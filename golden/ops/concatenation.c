@@ -139,8 +139,9 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
             to->shape.dim[i] = d->size(d, 6);
         return true;
     }
+    const uint32_t axis = draw_axis(c, d);
     to->shape = c->arg[0]->shape;
-    to->shape.dim[draw_axis(c, d)] = d->size(d, 6);
+    to->shape.dim[axis] = d->size(d, 6);
     return true;
 }
 
